@@ -15,6 +15,7 @@ import { releaseMemory } from '../program/release-memory.ts';
 import { installConfiguration, installPlugin } from './cni/install.ts';
 import { keepFilters } from './cni/keep-filters.ts';
 import { startCni } from './cni/start.ts';
+import { startHealth } from './health/start.ts';
 import { serveMetrics } from './metrics/serve.ts';
 import { keepNode } from './node/keep-node.ts';
 import type { LocalNode } from './node/local-node.ts';
@@ -96,10 +97,11 @@ const serveNode = async (context: AgentContext, node: Node, resources: AsyncDisp
   const { edges, core, datapath, reconcilers } = node;
   const prerequisites = await openPrerequisites(context, node);
   const { ports } = prerequisites;
-  const cniIsOpen = openProbes({ ...node, ...prerequisites });
+  const health = startHealth({ ...node, log }, resources);
+  const cniIsOpen = openProbes({ ...node, ...prerequisites, health });
   const handler = await startCni(context, { ...node, ...prerequisites }, resources);
   cniIsOpen();
-  const sources = await startStatus(context, { ...node, ...prerequisites, handler }, resources);
+  const sources = await startStatus(context, { ...node, ...prerequisites, handler, health }, resources);
   await installPlugin(join(buildFolder, 'udn-cni'), options.cniBinFolder);
   const { replica } = edges.databases.openvswitch;
   await untilReady({ ...prerequisites, facts: core.facts, replica, nftables: datapath.nftables }, signal);
@@ -109,11 +111,11 @@ const serveNode = async (context: AgentContext, node: Node, resources: AsyncDisp
   resources.use(await keepFilters(node.filters, { registry, ports, interfaces: edges.netlink.pods, log }));
   const pods = new Set([...registry.values()].map(({ pod }) => pod.uid));
   const removed = await handler.removeOrphans(pods, signal);
-  if (removed.length > 0) log.info({ interfaces: removed }, 'interfaces of pods that are gone were removed');
+  if (removed.length > 0) log.info({ interfaces: removed }, 'removed interfaces of deleted pods');
   await enough(WRITTEN_MS, signal, (soon) => whenIdle(reconcilers, soon));
-  resources.defer(startNetworkReport({ ...node, databases: edges.databases, options, log, sources }));
+  resources.defer(startNetworkReport({ ...node, databases: edges.databases, options, log, sources, health }));
   await releaseStart(edges.netlink, buildFolder).catch((error: unknown) =>
-    log.warn({ err: error }, 'the memory of the start was not given back'),
+    log.warn({ err: error }, 'startup memory not returned to the system'),
   );
 };
 

@@ -10,7 +10,7 @@ export const logDatabase = (log: Logger, database: DatabaseName, observation: Da
   const child = log.child({ module: 'ovsdb', database });
   if (observation.kind === 'unsupported') {
     const { table, column } = observation.what;
-    child.warn({ table, column }, 'the server does not have this, it is left out');
+    child.warn({ table, column }, 'not in the schema of the server, skipped');
   } else if (observation.kind === 'state') logState(child, observation.state);
   else logReconciler(child, observation.event);
 };
@@ -36,18 +36,18 @@ const logReconciler = (log: Logger, event: ReconcilerEvent): void => {
       log.info({ unit: event.unit, owners: event.owners }, 'drift found');
       return;
     case 'conflict':
-      log.warn({ unit: event.unit, owners: event.owners, reason: event.message }, 'a foreign row is in the way');
+      log.warn({ unit: event.unit, owners: event.owners, reason: event.message }, 'foreign row conflicts');
   }
 };
 
 export const logDatapath = (log: Logger, backend: DatapathBackend, observation: LoopObservation): void => {
   const child = log.child({ module: 'datapath', backend });
-  if (observation.kind === 'retried') child.debug({ keys: observation.keys }, 'tried again');
-  else if (observation.kind === 'failed') child.warn({ err: observation.error }, 'it did not answer');
+  if (observation.kind === 'retried') child.debug({ keys: observation.keys }, 'retrying');
+  else if (observation.kind === 'failed') child.warn({ err: observation.error }, 'backend does not answer');
   else if (observation.kind === 'drift') {
     const keys = observation.keys === 'all' ? 'all' : [...observation.keys].slice(0, MAX_LOGGED_KEYS);
     child.info({ keys }, 'drift found');
-  } else if (observation.failed > 0) child.warn(logged(observation), 'not all could be written');
+  } else if (observation.failed > 0) child.warn(logged(observation), 'some items could not be written');
   else if (observation.written > 0) child.debug(logged(observation), 'written');
 };
 
@@ -70,17 +70,17 @@ export const logReflector = (log: Logger, resource: string, observation: Reflect
     case 'failed':
       child.warn(
         { err: observation.error, phase: observation.phase, retryInMs: observation.retryInMs },
-        'API not readable',
+        'list or watch failed',
       );
       return;
     case 'bad':
-      child.warn({ key: observation.key, reason: observation.reason.message }, 'object not readable');
+      child.warn({ key: observation.key, reason: observation.reason.message }, 'invalid object');
       return;
     case 'handler-failed':
-      child.error({ key: observation.key, err: observation.error }, 'event not handled');
+      child.error({ key: observation.key, err: observation.error }, 'event handler failed');
       return;
     case 'relist':
-      child.info({ reason: observation.reason }, 'listing again');
+      child.info({ reason: observation.reason }, 'relisting');
       return;
     default:
       return;
@@ -90,6 +90,6 @@ export const logReflector = (log: Logger, resource: string, observation: Reflect
 export const logWriter = (log: Logger, observation: WriterObservation): void => {
   const child = log.child({ module: 'writer', resource: observation.resource.plural, key: observation.key });
   if (observation.kind === 'retrying')
-    child.warn({ err: observation.error, retryInMs: observation.retryInMs }, 'write is retried');
+    child.warn({ err: observation.error, retryInMs: observation.retryInMs }, 'write failed, retrying');
   else if (observation.kind === 'failed') child.error({ err: observation.error }, 'write failed');
 };

@@ -1,6 +1,6 @@
 /**
  * What an agent reports about its node over its status socket, as JSON: `GET /v1/networks`, `/v1/pods`, `/v1/problems`,
- * `/v1/node`, `/v1/wanted`, `/v1/differences`, `/v1/services/NAMESPACE/NAME`, `/v1/services/ADDRESS:PORT`. udnctl reads it;
+ * `/v1/health`, `/v1/node`, `/v1/wanted`, `/v1/differences`, `/v1/services/NAMESPACE/NAME`, `/v1/services/ADDRESS:PORT`. udnctl reads it;
  * the shapes grow, they do not change.
  */
 import { z } from 'zod';
@@ -25,7 +25,7 @@ export const networkStatusSchema = z.object({
   /** Pods of this node that are attached. */
   pods: z.int(),
   state: stateSchema,
-  /** What it waits for, or what is wrong. */
+  /** What it waits for, or the problem. */
   message: z.string().optional(),
   /** Its gateway router's addresses towards the outside, and its management port's towards the host; IPv4 first. */
   masquerade: z.object({ gateway: z.array(z.string()), management: z.array(z.string()) }).optional(),
@@ -60,6 +60,17 @@ export const problemSchema = z.object({
   object: z.string(),
   severity: z.enum(['error', 'warning', 'info']),
   message: z.string(),
+});
+
+/** Something that the node's networks need beside the agent. */
+export const componentStatusSchema = z.object({
+  component: z.string(),
+  /** `unknown`: what it is asked by has failed, or it was not asked yet. */
+  state: z.enum(['working', 'failed', 'unknown']),
+  /** When it came to this state, by the clock of the node. */
+  since: z.string(),
+  /** What fails and what that means; absent while it works. */
+  message: z.string().optional(),
 });
 
 export const nodeStatusSchema = z.object({
@@ -180,6 +191,7 @@ export const serviceStatusSchema = z.object({
 
 export type BalancerStatus = z.output<typeof balancerSchema>;
 export type ServiceStatus = z.output<typeof serviceStatusSchema>;
+export type ComponentStatus = z.output<typeof componentStatusSchema>;
 export type NodeStatus = z.output<typeof nodeStatusSchema>;
 export type BackendName = z.output<typeof backendSchema>;
 export type DesiredStatus = z.output<typeof desiredSchema>;

@@ -120,7 +120,7 @@ const networkSchema = withRules(
     immutableField('transport', 'Transport is immutable'),
     immutableField('noOverlay', 'NoOverlay is immutable'),
   ],
-  { description: 'The network that is wanted.' },
+  { description: 'The desired network.' },
 );
 
 interface Spec {
@@ -165,7 +165,7 @@ export const cudnSpecSchema = withRules(
       .meta({ description: 'Uplink with the gateway bridge of the network. Absent: that of the node.', ...ATOMIC }),
   }),
   [...uplinkRules, immutableField('uplinks')],
-  { description: 'The network that is wanted and who shares it.' },
+  { description: 'The desired network and the namespaces that share it.' },
 );
 
 const cudnSchema = z.object({

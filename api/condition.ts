@@ -5,16 +5,16 @@ export const conditionSchema = z.object({
   type: z.string().max(316).meta({ description: 'Type of the condition in CamelCase.' }),
   status: z.enum(['True', 'False', 'Unknown']).meta({ description: 'Status of the condition.' }),
   reason: z.string().min(1).max(1024).meta({
-    description: 'The reason of the last transition, for machines.',
+    description: 'Machine-readable reason of the last transition.',
     pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
   }),
-  message: z.string().max(32_768).meta({ description: 'The reason of the last transition, for people.' }),
-  lastTransitionTime: z.string().meta({ description: 'When the status changed last.', format: 'date-time' }),
+  message: z.string().max(32_768).meta({ description: 'Human-readable message about the last transition.' }),
+  lastTransitionTime: z.string().meta({ description: 'Time of the last change of the status.', format: 'date-time' }),
   observedGeneration: z
     .int()
     .min(0)
     .optional()
-    .meta({ description: 'The generation of the object that the condition is about.', format: 'int64' }),
+    .meta({ description: 'Generation of the object that the condition reflects.', format: 'int64' }),
 });
 
 export type Condition = z.output<typeof conditionSchema>;

@@ -112,7 +112,7 @@ export const ipamField = withRules(
       lifecycle: z
         .enum(['Persistent'])
         .optional()
-        .meta({ description: 'Persistent: addresses outlive the pods that have them, by way of an IPAMClaim.' }),
+        .meta({ description: 'Persistent: addresses outlive the pods that use them, through an IPAMClaim.' }),
     })
     .refine(({ mode, lifecycle }) => mode !== undefined || lifecycle !== undefined, 'must have mode or lifecycle'),
   [

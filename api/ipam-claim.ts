@@ -46,7 +46,7 @@ export const ipamClaimStatusSchema = z
         'x-kubernetes-list-map-keys': ['type'],
       }),
   })
-  .meta({ description: 'What was given to the claim.' });
+  .meta({ description: 'What was allocated to the claim.' });
 
 const ipamClaimSchema = z.object({
   metadata: metadataSchema.extend({ namespace: z.string().min(1) }),

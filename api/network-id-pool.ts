@@ -59,7 +59,7 @@ export const poolStatusSchema = z
       .max(MAX_RETIREMENT)
       .meta({ description: 'The last retirement; agents name it in their reports.', format: 'int32' }),
     retired: z.array(retiredSchema).max(MAX_NETWORKS).optional().meta({
-      description: 'Ids of deleted networks that some node may still have: nobody else gets them.',
+      description: 'Ids of deleted networks that some node may still have: reserved.',
       'x-kubernetes-list-type': 'atomic',
     }),
   })

@@ -35,30 +35,31 @@ const namedNodes = (why: string, description: string) =>
 const nodesSchema = z
   .object({
     total: count('Nodes of the cluster.'),
-    summary: z
-      .string()
-      .max(32)
-      .optional()
-      .meta({ description: 'Nodes that have the network, of those that should: 2/3. Not exact to the second.' }),
+    summary: z.string().max(32).optional().meta({
+      description:
+        'Nodes that have programmed the network, of those that need it: 2/3. Updated with a delay of seconds.',
+    }),
     allocated: count('Nodes that have a subnet of every family of the network. On layer 3 only.').optional(),
-    failed: count('Nodes for which there was no subnet. On layer 3 only.').optional(),
+    failed: count('Nodes without a subnet. On layer 3 only.').optional(),
     failures: namedNodes('Why it has no subnet.', `The first ${MAX_NAMED} without a subnet, by name.`),
-    ready: count('Nodes that have all of it, as their agents say. Not exact to the second.').optional(),
-    pending: count('Nodes that are to have it, and have not all of it yet.').optional(),
-    failing: count('Nodes that cannot make it.').optional(),
+    ready: count('Nodes whose agents report it Ready. Updated with a delay of seconds.').optional(),
+    pending: count('Nodes whose agents have not programmed all of it yet.').optional(),
+    failing: count('Nodes whose agents report that it failed.').optional(),
     silent: count('Nodes whose agents have not reported, or have stopped renewing their reports.').optional(),
-    problems: namedNodes('What its agent says is wrong.', `The first ${MAX_NAMED} that cannot make it, by name.`),
+    problems: namedNodes('Problem that its agent reports.', `The first ${MAX_NAMED} that failed, by name.`),
   })
   .meta({
     description:
-      'How the nodes stand. A node that renders networks on demand and has no use of this one is none of ready, pending, failing.',
+      'State of the nodes. A node that renders networks on demand and does not use this one is not counted as ready, pending or failing.',
   });
 
 const usageSchema = z.object({
   subnet: z.string().meta({ description: 'One of the subnets.' }),
-  unit: z.enum(['Addresses', 'NodeSubnets']).meta({ description: 'What is given out of it by the cluster.' }),
-  used: count('How many are in use.'),
-  free: count('How many are left. Absent: more than 2^53.').optional(),
+  unit: z
+    .enum(['Addresses', 'NodeSubnets'])
+    .meta({ description: 'Addresses or node subnets that the cluster allocates from it.' }),
+  used: count('Number in use.'),
+  free: count('Number left. Absent: more than 2^53.').optional(),
 });
 
 const blockedBySchema = z
@@ -80,7 +81,7 @@ export const networkStatusSchema = z
       .array(conditionSchema)
       .optional()
       .meta({
-        description: 'How far the network is.',
+        description: 'Conditions of the network.',
         'x-kubernetes-list-type': 'map',
         'x-kubernetes-list-map-keys': ['type'],
       }),
@@ -90,26 +91,26 @@ export const networkStatusSchema = z
       .min(1)
       .max(MAX_NETWORKS - 1)
       .optional()
-      .meta({ description: 'Its number in the cluster.', format: 'int32' }),
+      .meta({ description: 'Network id, unique in the cluster.', format: 'int32' }),
     vrf: vrfSchema.optional(),
     subnets: z.array(z.string()).optional().meta({
       description: 'Its subnets; on layer 3 with the prefix length of the part of a node: 10.0.0.0/16/24.',
       'x-kubernetes-list-type': 'atomic',
     }),
     nodes: nodesSchema.optional(),
-    pods: count('Pods that are attached and have not completed. Not exact to the second.').optional(),
+    pods: count('Pods that are attached and have not completed. Updated with a delay of seconds.').optional(),
     usage: z
       .array(usageSchema)
       .optional()
       .meta({
         description:
-          'How full its subnets are. Not exact to the second. The addresses of layer 3 are given out by nodes.',
+          'How full its subnets are. Updated with a delay of seconds. On layer 3 the nodes allocate the addresses.',
         'x-kubernetes-list-type': 'map',
         'x-kubernetes-list-map-keys': ['subnet'],
       }),
     blockedBy: blockedBySchema.optional(),
   })
-  .meta({ description: 'What has become of the network.' });
+  .meta({ description: 'Observed state of the network.' });
 
 export type NetworkStatus = z.output<typeof networkStatusSchema>;
 /** All but the conditions. */

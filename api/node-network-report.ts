@@ -13,6 +13,8 @@ import { parseWith } from './parse.ts';
 
 /** How many networks are named with a message; of the others there are ids. */
 export const MAX_EXCEPTIONS = 20;
+/** Of which a report says that they fail. */
+export const MAX_COMPONENTS = 16;
 /** Of a message, in characters. */
 export const MAX_MESSAGE = 256;
 
@@ -38,12 +40,21 @@ const ids = (description: string) =>
 
 const count = (description: string) => z.int().min(0).max(MAX_NETWORKS).meta({ description, format: 'int32' });
 
+const componentSchema = z.object({
+  component: z.string().max(63).meta({ description: 'ovn-northd, ovn-controller, ovs-vswitchd, northbound-db, ...' }),
+  message: z.string().max(MAX_MESSAGE).meta({ description: 'What fails, and what that means for the node.' }),
+  since: z.string().meta({ description: 'When it failed, by the clock of the node.', format: 'date-time' }),
+});
+
 const exceptionSchema = z.object({
   network: z.string().max(MAX_REPORTED_NAME).meta({ description: 'Its name in annotations: red_net.' }),
-  state: z.enum(['Pending', 'Failed']).meta({ description: 'Failed: it cannot be there as it is.' }),
-  message: z.string().max(MAX_MESSAGE).meta({ description: 'What it waits for, or what is wrong.' }),
-  since: z.string().meta({ description: 'When it came to that state, by the clock of the node.', format: 'date-time' }),
+  state: z.enum(['Pending', 'Failed']).meta({ description: 'Failed: it cannot be programmed as it is.' }),
+  message: z.string().max(MAX_MESSAGE).meta({ description: 'What it waits for, or the problem.' }),
+  since: z
+    .string()
+    .meta({ description: 'Time of the transition to that state, by the clock of the node.', format: 'date-time' }),
 });
+export type FailedComponent = z.output<typeof componentSchema>;
 export type NetworkException = z.output<typeof exceptionSchema>;
 
 export const reportStatusSchema = z
@@ -66,30 +77,35 @@ export const reportStatusSchema = z
       format: 'date-time',
     }),
     leaseDurationSeconds: z.int().min(1).max(86_400).optional().meta({
-      description: 'The report counts for so long after a renewal. Absent: until it is changed.',
+      description: 'How long the report is valid after a renewal. Absent: until it changes.',
       format: 'int32',
     }),
     networks: z
       .object({
-        ready: count('Networks that are there.'),
-        pending: count('Networks that are not all there yet.'),
-        failed: count('Networks that cannot be made.'),
+        ready: count('Networks that are ready.'),
+        pending: count('Networks that are not ready yet.'),
+        failed: count('Networks that failed.'),
       })
-      .meta({ description: 'How many there are.' }),
+      .meta({ description: 'Number of networks by state.' }),
     ids: z
       .object({
-        ready: ids('Ids of the networks that are there: 0-57,59. 0 is the default network.'),
-        pending: ids('Ids of the networks that are not all there yet.'),
-        failed: ids('Ids of the networks that cannot be made.'),
-        leaving: ids('Ids of networks that are gone, of which this node still has something.').optional(),
+        ready: ids('Ids of the networks that are ready: 0-57,59. 0 is the default network.'),
+        pending: ids('Ids of the networks that are not ready yet.'),
+        failed: ids('Ids of the networks that failed.'),
+        leaving: ids('Ids of deleted networks of which this node still has state.').optional(),
       })
       .meta({ description: 'Which they are.' }),
+    failedComponents: z.array(componentSchema).max(MAX_COMPONENTS).optional().meta({
+      description:
+        'What the networks of the node need beside the agent and does not work; that which explains others first. Empty: all of it works.',
+      'x-kubernetes-list-type': 'atomic',
+    }),
     exceptions: z
       .array(exceptionSchema)
       .max(MAX_EXCEPTIONS)
       .optional()
       .meta({
-        description: `What is wrong with those that are not ready: the first ${MAX_EXCEPTIONS}, those that failed before those that wait.`,
+        description: `Problems of networks that are not ready: the first ${MAX_EXCEPTIONS}, those that failed before those that wait.`,
         'x-kubernetes-list-type': 'atomic',
       }),
   })
@@ -111,6 +127,7 @@ const reportSchema = z.object({
   metadata: metadataSchema,
   status: reportStatusSchema.extend({
     ids: z.object({ ready: readIds, pending: readIds, failed: readIds, leaving: readIds.default(NO_IDS) }),
+    failedComponents: z.array(componentSchema).optional(),
     exceptions: z
       .array(exceptionSchema)
       .nullish()

@@ -38,7 +38,11 @@ describe('what of an annotation can be a pod’s', () => {
     ['the network', ips('10.20.1.0/24'), 'ip_addresses: 10.20.1.0 is the network address of 10.20.1.0/24'],
     ['a broadcast', ips('10.20.1.255/24'), 'ip_addresses: 10.20.1.255 is the broadcast address of 10.20.1.0/24'],
     ['somewhere else', ips('10.96.0.1/24'), /^ip_addresses: 10\.96\.0\.1 is not in 10\.20\.1\.0\/24, fd00:20:1::\/64/],
-    ['a wider prefix', ips('10.20.1.3/16'), 'ip_addresses: 10.20.1.3/16 has not the prefix length of 10.20.1.0/24'],
+    [
+      'a wider prefix',
+      ips('10.20.1.3/16'),
+      'ip_addresses: 10.20.1.3/16 does not have the prefix length of 10.20.1.0/24',
+    ],
     ['two of a family', ips('10.20.1.3/24', '10.20.1.4/24'), 'ip_addresses: has two addresses of one family'],
     ['none', ips(), 'ip_addresses: has none'],
     [

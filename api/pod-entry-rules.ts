@@ -58,7 +58,7 @@ const addresses: Rule = ({ ipAddresses }, { network, subnets }) => {
     if (subnet === undefined)
       return `ip_addresses: ${ip} is not in ${subnets.join(', ')}, where the pod's addresses are`;
     if (networkOfInterface(address) !== subnet)
-      return `ip_addresses: ${address} has not the prefix length of ${subnet}`;
+      return `ip_addresses: ${address} does not have the prefix length of ${subnet}`;
     const owner = ownerOf(network, subnet, ip);
     if (owner !== undefined) return `ip_addresses: ${ip} is the ${owner} of ${subnet}`;
   }

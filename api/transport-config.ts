@@ -10,7 +10,7 @@ export const noOverlaySchema = z
       .meta({ description: 'Whether the address of what leaves the cluster becomes that of the node.' }),
     routing: z
       .enum(['Managed', 'Unmanaged'])
-      .meta({ description: 'Who distributes the routes to the pod subnets between the nodes.' }),
+      .meta({ description: 'What distributes the routes to the pod subnets between the nodes.' }),
   })
   .meta({ description: 'For transport NoOverlay.' });
 

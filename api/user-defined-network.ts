@@ -43,7 +43,7 @@ export const udnSpecSchema = withRules(
     layer2: layer2Field.optional(),
   }),
   [topologyBlockRule('Layer3', 'layer3'), topologyBlockRule('Layer2', 'layer2'), topologyImmutable],
-  { description: 'The network that is wanted.' },
+  { description: 'The desired network.' },
 );
 
 const udnSchema = z.object({

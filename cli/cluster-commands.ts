@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Command, Option } from 'commander';
 import { ProgramCommand } from '../program/program-command.ts';
-import { type NamespaceOptions, withNamespace } from './cluster/cluster-command.ts';
+import { type NamespaceOptions, withClient, withNamespace } from './cluster/cluster-command.ts';
 import { SERVER_OPTIONS, type ServerOptions, withServer } from './cluster/server-options.ts';
 import { type BundleOptions, writeBundle } from './commands/bundle.ts';
 import {
@@ -15,6 +15,7 @@ import {
 } from './commands/cluster-lists.ts';
 import { listNetworks } from './commands/networks.ts';
 import { listPods } from './commands/pods.ts';
+import { clusterStatus, nodeStatus } from './commands/status.ts';
 import { showUsage } from './commands/usage.ts';
 import { whyOf } from './commands/why.ts';
 import { CliError } from './errors.ts';
@@ -39,6 +40,7 @@ export const clusterCommands = ({ withNode }: ClusterCommandOptions): Command[] 
   networksCommand(withNode),
   podsCommand(withNode),
   servicesCommand(),
+  statusCommand(withNode),
   whyCommand(),
   usageCommand(),
   bundleCommand(),
@@ -59,30 +61,33 @@ interface Options extends NamespaceOptions {
 const listCommand = (name: string, description: string, withNode: boolean): Command => {
   const command = withListOptions(withClusterFlag(new ProgramCommand(name).description(description), withNode));
   if (!withNode) return command;
-  return command
+  return withAgentSocket(command);
+};
+
+const withAgentSocket = (command: Command): Command =>
+  command
     .addOption(
       new Option('--agent-socket <file>', "the agent's status socket")
         .env('UDN_STATUS_SOCKET')
         .default(DEFAULT_AGENT_SOCKET),
     )
     .addHelpText('after', WHO_IS_ASKED);
-};
 
 const withListOptions = (command: Command): Command =>
   withNamespace(command)
-    .option('-l, --selector <selector>', 'only with these labels: app=web,tier!=db')
-    .addOption(new Option('-o, --output <format>', 'how to print it').choices(LIST_FORMATS).default('table'));
+    .option('-l, --selector <selector>', 'label selector, for example app=web,tier!=db')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(LIST_FORMATS).default('table'));
 
 /** `--cluster` alone; with a name it is kubectl's. Where no agent is, it is kubectl's and no more. */
 const withClusterFlag = (command: Command, withNode: boolean): Command =>
-  withNode ? command.option('--cluster [cluster]', 'ask the API server, also where an agent is') : command;
+  withNode ? command.option('--cluster [cluster]', 'ask the API server, even on a node with an agent') : command;
 
 const WHO_IS_ASKED = `
-On a node, where the folder of the agent's status socket is, the agent is asked: what this node knows, and has of it.
-Everywhere else, and with --cluster, -A, -l or what says where the API server is, that one is asked: what the cluster has.`;
+On a node, where the directory of the agent's status socket exists, the agent is asked: it shows the state of this node.
+Elsewhere, and with --cluster, -A, -l or a flag that selects the API server, that server is asked: it shows the state of the cluster.`;
 
 const networksCommand = (withNode: boolean): Command =>
-  withNodeOption(listCommand('networks', 'the user-defined networks, and what has become of them', withNode)).action(
+  withNodeOption(listCommand('networks', 'list user-defined networks and their state', withNode)).action(
     async (options: Options, command: Command) => {
       if (asksNode(options, command)) await runOnNode(command, options, undefined);
       else if (asksAgent(options, command)) print(await listNetworks(connectAgent(options.agentSocket ?? '')), options);
@@ -91,11 +96,11 @@ const networksCommand = (withNode: boolean): Command =>
   );
 
 const podsCommand = (withNode: boolean): Command =>
-  listCommand('pods', 'pods and their addresses on every network', withNode)
-    .option('--network <network>', 'only of this network, by its name or the key of a NAD')
+  listCommand('pods', 'list pods and their addresses on every network', withNode)
+    .option('--network <network>', 'only this network: its name or the key of a NAD')
     // UDN_NODE is the agent's own, and its pod has udnctl, too.
-    .addOption(new Option('--node <node>', 'only of this node; asks the API server').env('UDNCTL_NODE'))
-    .option('--agent', 'with --node: as the agent there has them, in its pod', false)
+    .addOption(new Option('--node <node>', 'only pods of this node; asks the API server').env('UDNCTL_NODE'))
+    .option('--agent', 'with --node: list what the agent of that node has, by exec into its pod', false)
     .addOption(agentNamespaceOption())
     .action(async (options: Options, command: Command) => {
       if (options.agent === true) await runOnNode(command, options, undefined);
@@ -104,12 +109,37 @@ const podsCommand = (withNode: boolean): Command =>
       else printList(await listClusterPods(listOptions(options)), options);
     });
 
+const STATUS_CODES = '\nExit status: 0 everything works, 1 something fails or its state is not known.';
+
+const statusCommand = (withNode: boolean): Command =>
+  withStatusOptions(
+    new ProgramCommand('status').description('whether what networks need beside the agent works'),
+    withNode,
+  ).action(async (options: Options, command: Command) => {
+    if (options.agent === true) return await runOnNode(command, options, undefined);
+    const output = asksAgent(options, command)
+      ? await nodeStatus(connectAgent(options.agentSocket ?? ''))
+      : await withClient(options, ({ client }) => clusterStatus(client, { only: options.node, now: Date.now() }));
+    print(output, options);
+    process.exitCode = output.exitStatus;
+  });
+
+const withStatusOptions = (command: Command, withNode: boolean): Command => {
+  const common = withServer(withClusterFlag(command, withNode))
+    .addOption(new Option('--node <node>', 'only of this node; asks the API server').env('UDNCTL_NODE'))
+    .option('--agent', 'with --node: list what the agent of that node has, by exec into its pod', false)
+    .addOption(agentNamespaceOption())
+    .addOption(new Option('-o, --output <format>', 'how to print it').choices(OUTPUT_FORMATS).default('table'))
+    .addHelpText('after', STATUS_CODES);
+  return withNode ? withAgentSocket(common) : common;
+};
+
 /** Of the API server alone, also on a node. */
 const servicesCommand = (): Command =>
   withListOptions(
     new ProgramCommand('services')
-      .description('Services, their networks, and what their ClusterIPs send to there')
-      .option('--cluster [cluster]', 'nothing else can be asked for here'),
+      .description('list Services, their networks and the endpoints of their ClusterIPs')
+      .option('--cluster [cluster]', 'accepted for symmetry: this command always asks the API server'),
   ).action(async (options: Options) => printList(await listClusterServices(listOptions(options)), options));
 
 const listOptions = ({ output, ...options }: Options): ListOptions => ({ ...options, isWide: output === 'wide' });
@@ -145,8 +175,11 @@ const printList = ({ notes, ...output }: ListOutput, options: Pick<Options, 'out
 };
 
 const usageCommand = (): Command =>
-  withServer(new ProgramCommand('usage').description('addresses in use and free: of networks, nodes and namespaces'))
-    .argument('[network]', 'of this one, with its nodes: its name, NAMESPACE/NAME of a UDN, or the name of a CUDN')
+  withServer(new ProgramCommand('usage').description('count used and free addresses of networks, nodes and namespaces'))
+    .argument(
+      '[network]',
+      'only this network, with its nodes: its name, NAMESPACE/NAME of a UDN, or the name of a CUDN',
+    )
     .addOption(new Option('-o, --output <format>', 'how to print it').choices(OUTPUT_FORMATS).default('table'))
     .action(async (network: string | undefined, options: ServerOptions & { output: OutputFormat }) => {
       const { notes, ...output } = await showUsage(network, options);
@@ -157,9 +190,9 @@ const usageCommand = (): Command =>
 const bundleCommand = (): Command =>
   withServer(
     new ProgramCommand('bundle')
-      .description('an archive with what a report of a bug needs: objects, logs, and dumps of nodes; no secrets')
-      .option('-o, --output-file <file>', 'the archive (default: udn-bundle-DATE-TIME.tar.gz)')
-      .option('--node <node...>', 'dumps of these nodes only')
+      .description('write an archive for a bug report: objects, logs and dumps of nodes, without secrets')
+      .option('-o, --output-file <file>', 'path of the archive (default: udn-bundle-DATE-TIME.tar.gz)')
+      .option('--node <node...>', 'only dumps of these nodes')
       .addOption(agentNamespaceOption()),
   ).action(async (options: BundleOptions) => {
     process.stdout.write(`${await writeBundle(options)}\n`);
@@ -170,11 +203,13 @@ interface WhyOptions extends NamespaceOptions {
 }
 
 const whyCommand = (): Command =>
-  withNamespace(new ProgramCommand('why').description('why a pod, a Service or a network is not ready, or not deleted'))
-    .argument('<subject>', 'a pod, or what kind of thing is asked about: pod, service, network, udn, cudn')
-    .argument('[name]', 'of it: NAMESPACE/NAME, or NAME in the namespace; of a network also its own name')
-    .addOption(new Option('-o, --output <format>', 'how to print it').choices(TEXT_FORMATS).default('text'))
-    .addHelpText('after', '\nExit status: 0 it is ready, 1 it is not and this is why, 2 the command line is wrong.')
+  withNamespace(
+    new ProgramCommand('why').description('explain why a pod, a Service or a network is not ready or not deleted'),
+  )
+    .argument('<subject>', 'a pod, or a kind: pod, service, network, udn, cudn')
+    .argument('[name]', 'the object: NAMESPACE/NAME, or NAME in the current namespace; for a network also its own name')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(TEXT_FORMATS).default('text'))
+    .addHelpText('after', '\nExit status: 0 ready, 1 not ready (the output gives the reason), 2 usage error.')
     .action(async (subject: string, name: string | undefined, options: WhyOptions) => {
       const output = await whyOf(name === undefined ? [subject] : [subject, name], options);
       process.stdout.write(formatTextOutput(output, options.output));

@@ -52,15 +52,15 @@ export const nodeCommands = ({ withNode }: NodeCommandOptions): Command[] => {
 const NETWORK = 'its name, the key of a NAD (namespace/name), or the name of its CUDN';
 
 const problemsCommand = (): Command =>
-  nodeAction(nodeCommand('problems', 'what cannot be programmed or read, and why'), {
+  nodeAction(nodeCommand('problems', 'list what cannot be programmed or read, with the reason'), {
     here: async (options: NodeOptions) => print(await listProblems(connectAgent(options.agentSocket)), options.output),
   });
 
 const explainCommand = (): Command =>
   nodeAction(
-    withRemotes(textCommand('explain', 'what a pod, a network or a Service needs on a node, and what of it is there'))
-      .addArgument(new Argument('<kind>', 'what is asked about').choices(EXPLAINED))
-      .argument('<name>', `NAMESPACE/NAME of a pod or a Service, or of a network ${NETWORK}`),
+    withRemotes(textCommand('explain', 'check each thing that a pod, a network or a Service needs on a node'))
+      .addArgument(new Argument('<kind>', 'kind of the object').choices(EXPLAINED))
+      .argument('<name>', `NAMESPACE/NAME of a pod or a Service; for a network ${NETWORK}`),
     {
       podOf: (kind, name) => (kind === 'pod' ? name : undefined),
       here: async (kind: Explained, name: string, options: TextOptions & RemoteOptions) => {
@@ -93,25 +93,23 @@ interface TraceOptions extends TextOptions, RemoteOptions {
 
 const traceCommand = (): Command =>
   nodeAction(
-    withOvnRemotes(textCommand('trace', 'what becomes of a packet, by Open vSwitch and by ovn-trace'))
+    withOvnRemotes(textCommand('trace', 'trace a packet through Open vSwitch and ovn-trace'))
       .requiredOption('--from <source...>', 'pod NAMESPACE/NAME, host, or outside')
       .requiredOption(
         '--to <destination>',
         'an address, NAMESPACE/NAME of a pod of this node, or service/NAMESPACE/NAME[:PORT]',
       )
-      .option('--network <network>', `of a pod: on which of its networks; ${NETWORK}`)
-      .option('--port <port>', 'of the destination (default: 80, of a Service its first)')
+      .option('--network <network>', `network of the pod: ${NETWORK}`)
+      .option('--port <port>', 'port of the destination (default: 80, or the first port of the Service)')
       .addOption(
-        new Option('--proto <protocol>', 'what is sent (default: tcp, to a Service that of its port)').choices(
+        new Option('--proto <protocol>', 'protocol (default: tcp, or that of the port of the Service)').choices(
           PROTOCOLS,
         ),
       )
-      .addOption(
-        new Option('--ip-family <family>', 'to a pod or a Service: to which of its addresses').choices(['4', '6']),
-      )
-      .option('--established', 'a packet of a connection that is there already, not the first', false)
-      .option('-v, --verbose', 'also every logical stage', false)
-      .option('--raw', 'also what Open vSwitch and ovn-trace have printed', false),
+      .addOption(new Option('--ip-family <family>', 'IP family of the pod or Service to send to').choices(['4', '6']))
+      .option('--established', 'trace a packet of an established connection, not the first one', false)
+      .option('-v, --verbose', 'show every logical stage', false)
+      .option('--raw', 'show the raw output of Open vSwitch and ovn-trace', false),
     {
       podOf: ({ from: [kind, name] }) => (kind === 'pod' ? name : undefined),
       here: async ({ ipFamily, network, ...options }: TraceOptions) => {
@@ -145,17 +143,14 @@ interface FlowsOptions extends NodeOptions, RemoteOptions {
 
 const flowsCommand = (): Command =>
   nodeAction(
-    withOvnRemotes(nodeCommand('flows', 'the flows of br-int and of the gateway bridge, by what they are for'))
-      .option('--network <network>', `only of this network: ${NETWORK}`)
-      .option(
-        '--common',
-        'only those of the gateway bridge that all networks have in common, and those that are not ours',
-        false,
-      )
-      .option('--summary', 'only how many there are', false),
+    withOvnRemotes(nodeCommand('flows', 'list the flows of br-int and of the gateway bridge by purpose'))
+      .option('--network <network>', `only this network: ${NETWORK}`)
+      .option('--common', 'only flows of the gateway bridge that all networks share, and foreign flows', false)
+      .option('--summary', 'only their number', false),
     {
       here: async (options: FlowsOptions) => {
-        if (options.network === undefined && !options.common) throw new CliError('--network or --common is needed', 2);
+        if (options.network === undefined && !options.common)
+          throw new CliError('--network or --common is required', 2);
         await using databases = databasesOf({ ...options, ovsRemote: '' });
         const sources = { ...databases, agent: connectAgent(options.agentSocket), runner: createCommandRunner() };
         print(await listFlows(sources, { ...options, node: options.common }), options.output);
@@ -165,9 +160,9 @@ const flowsCommand = (): Command =>
 
 const diffCommand = (): Command =>
   nodeAction(
-    textCommand('diff', 'what is programmed otherwise than it is wanted')
-      .option('--network <network>', `only of this network: ${NETWORK}`)
-      .addHelpText('after', '\nExit status: 0 no difference, 1 differences, 2 they cannot all be told.'),
+    textCommand('diff', 'compare the programmed state with the desired state')
+      .option('--network <network>', `only this network: ${NETWORK}`)
+      .addHelpText('after', '\nExit status: 0 no difference, 1 differences, 2 some could not be determined.'),
     {
       here: async (options: TextOptions & { network?: string }) => {
         const output = await diff(connectAgent(options.agentSocket), options).catch((error: unknown) => {
@@ -185,13 +180,18 @@ interface DoctorOptions extends TextOptions, RemoteOptions, ServerOptions {
 
 const doctorCommand = (withNode: boolean): Command =>
   nodeAction(
-    withRemotes(textCommand('doctor', 'what is left here of networks and pods that are gone'))
-      .option('--fix', 'remove it', false)
+    withRemotes(
+      textCommand(
+        'doctor',
+        'find leftovers of deleted networks and pods on a node, and protections that are not in place',
+      ),
+    )
+      .option('--fix', 'remove the leftovers', false)
       .option(
         '--cluster [cluster]',
-        'instead: whether all that the cluster has given out is consistent; asks the API server',
+        'instead: check that the allocations of the cluster (ids, subnets, addresses) are consistent; asks the API server',
       )
-      .addHelpText('after', '\nExit status: 0 nothing is left or wrong, 1 something is, 2 it cannot be told.'),
+      .addHelpText('after', '\nExit status: 0 no leftovers or problems, 1 some, 2 they could not be determined.'),
     {
       asksNoNode: ({ cluster, node }) => cluster !== undefined || (!withNode && node === undefined),
       here: async (options: DoctorOptions) => {

@@ -46,14 +46,14 @@ export const createProgram = (name = 'udnctl'): Command => {
 
 const renderCommand = (): Command =>
   new ProgramCommand('render')
-    .description('what a node would be programmed with, from manifests; nothing is asked or changed')
-    .requiredOption('-f, --filename <path...>', 'files or folders with YAML or JSON, - for standard input')
-    .requiredOption('--node <name>', 'the Node, which has to be in the input')
+    .description('render what a node would be programmed with, from manifests; contacts nothing and changes nothing')
+    .requiredOption('-f, --filename <path...>', 'files or directories with YAML or JSON, - for standard input')
+    .requiredOption('--node <name>', 'name of the Node, which must be in the input')
     .addOption(
-      new Option(
-        '--gateway-mode <mode>',
-        'how pods leave the node, instead of what the nodes’ annotations say',
-      ).choices(['shared', 'local']),
+      new Option('--gateway-mode <mode>', 'gateway mode, instead of that in the nodes’ annotations').choices([
+        'shared',
+        'local',
+      ]),
     )
     .option(
       '--set <setting=value...>',
@@ -61,7 +61,7 @@ const renderCommand = (): Command =>
       collect,
       [],
     )
-    .addOption(new Option('-o, --output <format>', 'how to print it').choices(['json', 'yaml', 'text']).default('json'))
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['json', 'yaml', 'text']).default('json'))
     .action(async (options: RenderOptions) => {
       const cluster = clusterFromSettings(options.set);
       const { objects, diagnostics: unread } = await readManifestFiles(options.filename);

@@ -62,7 +62,7 @@ const refuseWhileHeld = async (
       onReached();
       if (holder === undefined) return;
       throw new HeldLeaseError(
-        `${holder} holds the Lease ${namespace}/${name}: two cluster managers give one id to two networks. Stop that one, or leave out --leader-elect=false`,
+        `${holder} holds the Lease ${namespace}/${name}: two active cluster managers would allocate one id twice. Stop that one, or remove --leader-elect=false`,
       );
     } catch (error) {
       if (error instanceof HeldLeaseError) throw error;

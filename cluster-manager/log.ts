@@ -23,11 +23,11 @@ const logObservation = (
 ): void => {
   switch (observation.source) {
     case 'recovered':
-      log.info({ problems: observation.problems.length }, 'recovered what was given out');
+      log.info({ problems: observation.problems.length }, 'recovered allocations');
       for (const { object, message } of observation.problems) log.warn({ object, reason: message }, 'conflict found');
       return;
     case 'caught-up':
-      log.info('caught up with what was there');
+      log.info('synced with the API server');
       return;
     case 'mirror':
       logMirror(moduleLog('mirror', observation.about.resource), observation.about);
@@ -50,38 +50,35 @@ type About<Source extends ManagerObservation['source']> = Extract<
 
 /** Nothing is given out before everything has been read: this program waits, and says for what. */
 const NOT_ALLOWED =
-  'not allowed to read it, and nothing is given out before that: apply daemonset/cluster-manager-rbac.yaml of this version';
+  'not allowed to read this resource, nothing is allocated until then: apply daemonset/cluster-manager-rbac.yaml of this version';
 
 const logIds = (log: Logger, about: About<'ids'>): void => {
   if (about.kind === 'freed')
-    log.info({ ids: about.ids }, 'ids of deleted networks are free: every node has reported them gone');
+    log.info({ ids: about.ids }, 'ids of deleted networks released: every node has reported their removal');
   else if (about.kind === 'absent') {
-    log.warn('NetworkIdPool is not served: ids of deleted networks are assigned again at once; apply daemonset/crds/');
+    log.warn('NetworkIdPool is not served: ids of deleted networks are reused immediately; apply daemonset/crds/');
   } else if (about.kind === 'lost') {
-    log.error(
-      { err: about.error },
-      'NetworkIdPool is lost: ids that no network has are free when every node has reported',
-    );
-  } else log.warn({ err: about.error }, 'NetworkIdPool cannot be read or written; networks without an id wait');
+    log.error({ err: about.error }, 'NetworkIdPool is lost: unassigned ids are released when every node has reported');
+  } else log.warn({ err: about.error }, 'NetworkIdPool cannot be read or written: networks without an id wait');
 };
 
 const logMirror = (log: Logger, about: About<'mirror'>): void => {
   if (about.kind === 'failed' && isForbidden(about.error)) {
     log.error({ err: about.error, phase: about.phase, retryInMs: about.retryInMs }, NOT_ALLOWED);
   } else if (about.kind === 'absent') {
-    log.warn('not served: its CRD is not installed, so there are none; apply daemonset/crds/ to have them');
+    log.warn('not served: its CRD is not installed; apply daemonset/crds/');
   } else if (about.kind === 'failed') {
-    log.warn({ err: about.error, phase: about.phase, retryInMs: about.retryInMs }, 'API server not readable');
-  } else if (about.kind === 'bad') log.warn({ key: about.key, reason: about.reason.message }, 'object not readable');
-  else if (about.kind === 'handler-failed') log.error({ key: about.key, err: about.error }, 'event not handled');
+    log.warn({ err: about.error, phase: about.phase, retryInMs: about.retryInMs }, 'list or watch failed');
+  } else if (about.kind === 'bad') log.warn({ key: about.key, reason: about.reason.message }, 'invalid object');
+  else if (about.kind === 'handler-failed') log.error({ key: about.key, err: about.error }, 'event handler failed');
   else if (about.kind === 'listed') log.info({ items: about.items, milliseconds: about.milliseconds }, 'listed');
-  else if (about.kind === 'relist') log.info({ reason: about.reason }, 'listing again');
+  else if (about.kind === 'relist') log.info({ reason: about.reason }, 'relisting');
 };
 
 const logWriter = (log: Logger, about: About<'writer'>): void => {
   const object = { resource: about.resource.plural, key: about.key };
   if (about.kind === 'retrying')
-    log.warn({ ...object, err: about.error, retryInMs: about.retryInMs }, 'write is retried');
+    log.warn({ ...object, err: about.error, retryInMs: about.retryInMs }, 'write failed, retrying');
   else if (about.kind === 'failed') log.error({ ...object, err: about.error }, 'write failed');
   else log.debug(object, about.kind);
 };

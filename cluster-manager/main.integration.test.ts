@@ -41,7 +41,7 @@ const ALONE = ['--leader-elect', 'false'];
 /** The program, as soon as it has said that it recovered what was there, or something else. */
 const start = async (
   flags: readonly string[] = ALONE,
-  until = 'recovered what was given out',
+  until = 'recovered allocations',
 ): Promise<{ child: ChildProcess; metricsPort: number; ended: Promise<unknown[]> }> => {
   const args = [MAIN, '--kubeconfig', join(folder, 'kubeconfig'), '--metrics-address', '127.0.0.1:0', ...flags];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], cwd: '/' });

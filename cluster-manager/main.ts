@@ -72,7 +72,7 @@ const run = async (options: Options, signal: AbortSignal): Promise<void> => {
           notReady: () => {
             if (!isReached)
               return [
-                `the API server ${connection.server} has not answered about the Lease ${lease.namespace}/${lease.name}`,
+                `the API server ${connection.server} has not answered the request for the Lease ${lease.namespace}/${lease.name}`,
               ];
             return isStandby || manager.state !== undefined ? [] : manager.mirrors.unread();
           },
@@ -96,7 +96,7 @@ const MEMORY_ADDON = join(import.meta.dirname, '..', 'build', 'memory.node');
 
 const releaseStart = (log: Logger): Promise<void> =>
   releaseMemory(MEMORY_ADDON).catch((error: unknown) =>
-    log.warn({ err: error }, 'the memory of the start was not given back'),
+    log.warn({ err: error }, 'startup memory not returned to the system'),
   );
 
 await runProgram(NAME, main);

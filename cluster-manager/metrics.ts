@@ -25,7 +25,7 @@ export const createMetrics = (registry = new Registry()): Metrics => {
   });
   const failures = new Counter({
     name: 'udn_clustermanager_reconcile_failures_total',
-    help: 'Reconciliations that failed and are tried again.',
+    help: 'Failed reconciliations, which are retried.',
     labelNames: ['controller'],
     registers,
   });
@@ -37,7 +37,7 @@ export const createMetrics = (registry = new Registry()): Metrics => {
   });
   const bad = new Counter({
     name: 'udn_clustermanager_bad_objects_total',
-    help: 'Versions of objects that could not be read.',
+    help: 'Object versions that could not be parsed.',
     labelNames: ['resource'],
     registers,
   });
@@ -74,7 +74,7 @@ const followState = (registers: Registry[], manager: Followed): void => {
   });
   new Gauge({
     name: 'udn_clustermanager_reserved_network_ids',
-    help: 'Ids of deleted networks that some node has not reported gone.',
+    help: 'Reserved ids of deleted networks whose removal some node has not reported.',
     registers,
     collect() {
       this.set(manager.state?.registry.ids.retired.size ?? 0);
@@ -82,7 +82,7 @@ const followState = (registers: Registry[], manager: Followed): void => {
   });
   new Gauge({
     name: 'udn_clustermanager_silence_seconds',
-    help: 'Longest time since the API server was heard of.',
+    help: 'Longest time since the last response of the API server.',
     registers,
     collect() {
       this.set(manager.mirrors.silenceMs() / 1000);

@@ -49,7 +49,7 @@ describe('command line', () => {
   });
 
   it.each([
-    [['--unknown'], 'there is no flag --unknown'],
+    [['--unknown'], 'unknown flag --unknown'],
     [['extra'], '"extra" is not a flag'],
     [['--mtu', '1'], 'mtu: "1" is not an MTU (576–65536)'],
     [['--leader-elect', 'no'], '--leader-elect must be true or false, not "no"'],

@@ -94,30 +94,34 @@ export const helpText = (): string =>
   formatHelp({
     usage: 'udn-cluster-manager [--kubeconfig FILE] [flags]',
     about: [
-      'Gives out what user-defined networks share in the whole cluster: their NADs, ids, subnets and layer-2 addresses.',
+      'Allocates what user-defined networks share in the whole cluster: their NADs, ids, subnets and layer-2 addresses.',
       'Runs until SIGTERM or SIGINT.',
     ],
     flags: FLAGS,
   });
 
 const FLAGS: readonly Flag[] = [
-  { flag: 'kubeconfig', help: 'file with the API server and credentials', defaultText: '$KUBECONFIG, else in-cluster' },
+  { flag: 'kubeconfig', help: 'kubeconfig file', defaultText: '$KUBECONFIG, else in-cluster' },
   { flag: 'context', help: 'context of the kubeconfig', defaultText: 'the current one' },
-  { flag: 'lease', help: 'Lease, namespace/name, that the cluster manager holds to work', defaultText: DEFAULT_LEASE },
+  { flag: 'lease', help: 'Lease (namespace/name) of the leader election', defaultText: DEFAULT_LEASE },
   {
     flag: 'leader-elect',
-    help: 'false: work without the Lease, and refuse to start while somebody holds it',
+    help: 'false: run without leader election, and exit at start if the Lease is held',
     defaultText: 'true',
   },
-  { flag: 'lease-duration', help: 'seconds after which another takes the Lease of who is silent', defaultText: '15' },
+  {
+    flag: 'lease-duration',
+    help: 'seconds without a renewal after which another instance may take the Lease',
+    defaultText: '15',
+  },
   {
     flag: 'max-networks',
-    help: 'networks that the cluster may have, of all namespaces',
+    help: 'maximum number of networks in the cluster',
     defaultText: `${MOST_NETWORKS}`,
   },
   {
     flag: 'max-networks-per-namespace',
-    help: 'networks that each namespace may have; those of the cluster are in none',
+    help: 'maximum number of networks in each namespace; networks of the cluster do not count',
     defaultText: `${MOST_NETWORKS}`,
   },
   { flag: 'metrics-address', help: 'serve /metrics, /healthz and /readyz on host:port', defaultText: 'off' },

@@ -16,6 +16,8 @@ export interface Outage {
   wait(atMostMs: number, signal?: AbortSignal): Promise<void>;
   /** The server has answered, with whatever. */
   answered(): void;
+  /** Since when nobody has got an answer, in milliseconds since the epoch; undefined: the last who asked got one. */
+  readonly since: number | undefined;
 }
 
 export interface OutageOptions {
@@ -35,6 +37,7 @@ export const createOutage = ({ clock = systemClock, random = Math.random }: Outa
   /** In the order in which they try. */
   const waiting = new Set<(inMs: number) => void>();
   let tries = 0;
+  let since: number | undefined;
   let cancelTry: (() => void) | undefined;
 
   const tryLater = (): void => {
@@ -53,9 +56,13 @@ export const createOutage = ({ clock = systemClock, random = Math.random }: Outa
   };
 
   return {
+    get since() {
+      return since;
+    },
     wait: (atMostMs, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve();
+        since ??= clock.wall();
         const end = (): void => {
           cancel();
           waiting.delete(wake);
@@ -76,6 +83,7 @@ export const createOutage = ({ clock = systemClock, random = Math.random }: Outa
       }),
     answered: () => {
       tries = 0;
+      since = undefined;
       stopTrying();
       for (const wake of [...waiting]) wake(SPREAD_MS * random());
     },

@@ -103,8 +103,8 @@ export const formatHelp = ({ usage, about, flags }: HelpText): string => {
       ({ flag, help, defaultText }) =>
         [flag, defaultText === undefined ? help : `${help}; default: ${defaultText}`] as const,
     ),
-    ['help', 'this text'] as const,
-    ['version', 'the version'] as const,
+    ['help', 'print this help'] as const,
+    ['version', 'print the version'] as const,
   ];
   const width = Math.max(...lines.map(([flag]) => flag.length));
   return [
@@ -140,7 +140,7 @@ const parse = (
 const usageMessage = (error: unknown, args: readonly string[]): string => {
   const { code, message } = error as NodeJS.ErrnoException;
   const [, name = ''] = /'(?:-\w, )?(--?[^' =]+)/.exec(message) ?? [];
-  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `there is no flag ${name}`;
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `unknown flag ${name}`;
   if (code !== 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE') return message;
   if (message.includes('does not take an argument')) return `${name} takes no value`;
   const value = args[args.indexOf(name) + 1];

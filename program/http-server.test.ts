@@ -22,7 +22,10 @@ it('says each reason on a line, and which probe it concerns, to those who may kn
       const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { headers });
       return [response.status, await response.text()];
     };
-    expect(await get('/readyz', 'tenant')).toEqual([503, 'the reasons are for accounts that may get this path\n']);
+    expect(await get('/readyz', 'tenant')).toEqual([
+      503,
+      'the reasons are shown to accounts with access to this path\n',
+    ]);
     expect(await get('/healthz')).toEqual([200, 'ok\n']);
     expect(await get('/readyz?verbose')).toEqual([503, 'one\ntwo\n']);
     dead.push('stuck');

@@ -83,9 +83,12 @@ const answerMetrics = async (options: HttpServerOptions, access: Access, respons
 };
 
 const REFUSALS: Readonly<Record<Exclude<Access, 'allowed'>, { readonly status: number; readonly text: string }>> = {
-  unauthenticated: { status: 401, text: 'send the bearer token of an account that may get this path' },
-  forbidden: { status: 403, text: 'this account may not get this path: see the ClusterRole ovn-udn-metrics-reader' },
-  unavailable: { status: 503, text: 'the API server did not say whether this account may get this path: ask again' },
+  unauthenticated: { status: 401, text: 'send the bearer token of an account with access to this path' },
+  forbidden: {
+    status: 403,
+    text: 'this account has no access to this path: see the ClusterRole ovn-udn-metrics-reader',
+  },
+  unavailable: { status: 503, text: 'the API server did not review the access of this account: try again' },
 };
 
 /** The kubelet needs the status alone. Reasons may name networks, and are for those who may get the path. */
@@ -96,5 +99,5 @@ const answerProbe = async (
 ): Promise<void> => {
   if (reasons.length === 0) response.writeHead(200).end('ok\n');
   else if ((await access()) === 'allowed') response.writeHead(503).end(`${reasons.join('\n')}\n`);
-  else response.writeHead(503).end('the reasons are for accounts that may get this path\n');
+  else response.writeHead(503).end('the reasons are shown to accounts with access to this path\n');
 };

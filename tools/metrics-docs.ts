@@ -77,7 +77,7 @@ They name networks, and every process of a node reaches its loopback addresses, 
 a bearer token: the daemon asks the API server whose it is (TokenReview) and whether the account may \`get\` the path (SubjectAccessReview).
 Bind the ClusterRole \`ovn-udn-metrics-reader\` to the account of Prometheus. A yes is kept for a minute, a no for ten seconds. Who tries
 tokens is answered 503 but for ten, and then one a second, of each address (of IPv6 each /64); all addresses together have 50, then five a second. A
-token that was allowed does not wait behind them, nor does the next one from the address that it came from, unless somebody tries tokens from there: on a
+token that was allowed does not wait behind them, nor does the next one from the address that it came from, unless tokens are being tried from there: on a
 loopback address all have one. While the API server does not answer, neither does \`/metrics\` to a token that it has not judged.
 
 Of 256 connections at once, the one that has waited for longest without a question makes room for a new one; a question has to come within 5 s.

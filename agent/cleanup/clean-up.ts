@@ -254,7 +254,7 @@ const awaitController = async ({ openvswitch, northbound }: Databases, signal: A
 
 /** For northd and ovn-controller. */
 const INSTALLED_MS = 20_000;
-const FLOWS_STAY = 'ovn-controller still has flows of ours, are it and ovn-northd running?';
+const FLOWS_STAY = 'ovn-controller still has flows of ovn-udn: are ovn-controller and ovn-northd running?';
 
 /** Without any other wishes than the withdrawal, everything of ours is garbage. */
 const empty = async <DB, R extends MirroredReplica>(

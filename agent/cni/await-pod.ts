@@ -87,8 +87,8 @@ export const within = async <Result>(
 const unknownPod = ({ namespace, name, uid }: CniPod, found: PodAttachments | undefined): CniError => {
   const details =
     found === undefined
-      ? 'the API has no such pod on this node that is still running'
-      : `the API has a pod of this name with UID ${found.pod.runtimeUid}, the request is for UID ${uid}`;
+      ? 'the API server has no such pod on this node that is still running'
+      : `the API server has a pod of this name with UID ${found.pod.runtimeUid}, the request is for UID ${uid}`;
   return new CniError('podGone', `pod ${namespace}/${name} is not on this node`, { details });
 };
 
@@ -103,11 +103,11 @@ const notAddressed = (key: string, found: PodAttachments | undefined): CniError 
         ({ nadKey, network, givenBy }) =>
           found?.pod.refused?.get(nadKey) ??
           (givenBy === 'cluster'
-            ? `the cluster manager has given it no address on network ${network.name} yet`
-            : `this node has given it no address on network ${network.name} yet`),
+            ? `the cluster manager has not allocated its address on network ${network.name} yet`
+            : `this node has not allocated its address on network ${network.name} yet`),
       )
       .join('; ');
   return new CniError('networkNotReady', `pod ${key} has no addresses: ${details}`, {
-    details: 'ADD will be tried again; see the events of the pod and of its network',
+    details: 'the runtime retries ADD; see the events of the pod and of its network',
   });
 };

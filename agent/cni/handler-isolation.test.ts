@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { withPod, withTenant } from '../testing/cni-handler.ts';
 
 describe('ADD while host isolation is not in the kernel', () => {
-  const LACKING = 'element udn-pod-default-ips-v4 10.128.0.4: not written yet';
+  const LACKING = 'element udn-pod-default-ips-v4 10.128.0.4: not programmed yet';
 
   it('plugs no port of a pod with a primary network before it is, and is timed', async () => {
     const it = withTenant();
@@ -27,7 +27,7 @@ describe('ADD while host isolation is not in the kernel', () => {
     await expect.poll(() => it.isolation.waiting).toBe(1);
     await expect.poll(async () => (await it.netlink.pods.list()).length).toBe(2);
     await it.clock.advance(50_000);
-    const message = `host isolation of pod red/a is not in nftables in 50 s: ${LACKING}`;
+    const message = `host isolation of pod red/a was not programmed in nftables within 50 s: ${LACKING}`;
     await expect(answer).rejects.toMatchObject({ reason: 'tryAgainLater', message });
     expect(it.failures).toEqual([`red/a: ${message}`]);
     expect([it.ports.all(), await it.netlink.pods.list(), it.isolation.waiting]).toEqual([[], [], 0]);

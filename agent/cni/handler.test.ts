@@ -89,7 +89,7 @@ describe('ADD', () => {
   });
 
   it.each([
-    ['an unknown pod', { pod: 'ns/unknown' }, /the API has no such pod on this node/],
+    ['an unknown pod', { pod: 'ns/unknown' }, /the API server has no such pod on this node/],
     [
       'another pod of that name',
       { uid: 'uid-other' },

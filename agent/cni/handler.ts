@@ -127,10 +127,7 @@ export class CniHandler {
       await this.#connect(plumbing, attachments, timer, signal);
     } catch (error) {
       await this.#unplumb(plumbing.ports.map(({ name }) => name)).catch((cause: unknown) => {
-        throw new AggregateError(
-          [error, cause],
-          `${messageOf(error)}; and taking back what was made failed: ${messageOf(cause)}`,
-        );
+        throw new AggregateError([error, cause], `${messageOf(error)}; rollback failed: ${messageOf(cause)}`);
       });
       throw error;
     }
@@ -164,8 +161,8 @@ export class CniHandler {
     const { clock, limits, isolation } = this.#options;
     if (!isLocked(attachments.pod)) return;
     const late = (): CniError => {
-      const what = `host isolation of pod ${podKey(attachments.pod)} is not in nftables in ${limits.installedMs / 1000} s`;
-      const details = 'is nft installed, and has the kernel nf_tables? ADD will be tried again';
+      const what = `host isolation of pod ${podKey(attachments.pod)} was not programmed in nftables within ${limits.installedMs / 1000} s`;
+      const details = 'is nft installed, does the kernel have nf_tables? the runtime retries ADD';
       return new CniError('tryAgainLater', `${what}: ${isolation.lackingOf(attachments)}`, { details });
     };
     const until = (limited: AbortSignal): Promise<void> => isolation.untilIsolated(attachments, limited);
@@ -175,16 +172,16 @@ export class CniHandler {
   async #untilInstalled({ ports: desired }: Plumbing, { pod }: PodAttachments, signal: AbortSignal): Promise<void> {
     const { clock, limits, ports, registry } = this.#options;
     const controller = new AbortController();
-    const late = `ovn-controller has not installed ${desired.map(({ logicalPort }) => logicalPort).join(', ')} in ${limits.installedMs / 1000} s`;
+    const late = `ovn-controller has not installed ${desired.map(({ logicalPort }) => logicalPort).join(', ')} within ${limits.installedMs / 1000} s`;
     const cancel = clock.schedule(limits.installedMs, () =>
-      controller.abort(new CniError('tryAgainLater', late, { details: 'is ovn-controller running, and ovn-northd?' })),
+      controller.abort(new CniError('tryAgainLater', late, { details: 'are ovn-controller and ovn-northd running?' })),
     );
     const both = AbortSignal.any([signal, controller.signal]);
     const gone = registry.until(
       `${pod.namespace}/${pod.name}`,
       (found) => {
         if (found?.pod.uid !== pod.uid)
-          throw new CniError('podGone', `pod ${pod.namespace}/${pod.name} was deleted while it was added`);
+          throw new CniError('podGone', `pod ${pod.namespace}/${pod.name} was deleted during ADD`);
         refuseLeaving(found);
         return undefined;
       },
@@ -222,7 +219,7 @@ export class CniHandler {
   async #check(request: AttachmentRequest, signal: AbortSignal): Promise<void> {
     const { registry, interfaces, ports } = this.#options;
     const attachments = registry.get(`${request.pod.namespace}/${request.pod.name}`);
-    if (attachments === undefined) throw new CniError('podGone', 'the API has no such pod on this node');
+    if (attachments === undefined) throw new CniError('podGone', 'the API server has no such pod on this node');
     const plumbing = this.#plumbing(attachments, request);
     const differences = await interfaces.check(plumbing.network, signal);
     const plugged = new Map(ports.ofSandbox(request.containerId).map((port) => [port.name, port]));
@@ -231,7 +228,7 @@ export class CniHandler {
     );
     const found = [...differences, ...missing];
     if (found.length > 0)
-      throw new CniError('internal', `the pod's network is not as it should be: ${found.join('; ')}`);
+      throw new CniError('internal', `the pod's network differs from the desired state: ${found.join('; ')}`);
   }
 
   #status(): void {

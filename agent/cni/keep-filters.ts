@@ -46,7 +46,7 @@ export const findNoFilters = async (
     if (reason !== undefined) log.error({ reason }, 'no pod can be added to this node');
     return reason;
   } catch (error) {
-    log.warn({ err: error }, 'whether the kernel takes frame filters is not known');
+    log.warn({ err: error }, 'unknown whether the kernel supports frame filters');
     return undefined;
   }
 };

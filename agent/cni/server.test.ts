@@ -128,7 +128,7 @@ describe('a call', () => {
     socket.write(requestOf(ENV, CONFIG));
     await started.promise;
     socket.destroy();
-    expect(String(await ended.promise)).toContain('the caller has gone away');
+    expect(String(await ended.promise)).toContain('the caller closed the connection');
   });
 });
 

@@ -131,7 +131,7 @@ const answer = async (
 ): Promise<void> => {
   const call = new AbortController();
   calls.add(call);
-  const onClose = (): void => call.abort(new CniError('tryAgainLater', 'the caller has gone away'));
+  const onClose = (): void => call.abort(new CniError('tryAgainLater', 'the caller closed the connection'));
   socket.once('close', onClose);
   const response = await respond(request, options, calls.size, call.signal);
   calls.delete(call);
@@ -147,7 +147,7 @@ const respond = async (
 ): Promise<Buffer> => {
   try {
     if (callsUnderWay > maxCalls) {
-      throw new CniError('tryAgainLater', `${maxCalls} calls are under way already`);
+      throw new CniError('tryAgainLater', `${maxCalls} calls are already in progress`);
     }
     return formatResponse(0, await handler.handle(parseCniRequest(env, stdin), signal));
   } catch (error) {

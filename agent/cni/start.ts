@@ -33,7 +33,7 @@ export const startCni = async (
     isolation,
     notReady: () => readiness.reasons(),
     emitPodEvent: (pod, message) => emitPodEvent(pod, 'ErrorAttachingPod', message),
-    onGarbage: (interfaces) => log.info({ interfaces }, 'interfaces that no attachment has were removed by GC'),
+    onGarbage: (interfaces) => log.info({ interfaces }, 'GC removed interfaces without an attachment'),
     clock: systemClock,
     observe: metrics.cni,
     limits: cniLimits(options.cniWaitSeconds),

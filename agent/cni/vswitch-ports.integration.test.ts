@@ -183,7 +183,7 @@ describe('waiting for ovn-controller', () => {
     await waiting;
     const call = new AbortController();
     const aborted = expect(ports.untilInstalled([spec('b')], call.signal)).rejects.toThrow(/gone away/);
-    call.abort(new Error('the caller has gone away'));
+    call.abort(new Error('the caller closed the connection'));
     await aborted;
   });
 });

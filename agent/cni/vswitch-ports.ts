@@ -68,7 +68,7 @@ export class VswitchPorts implements OvsPorts {
   async #untilInstalled(port: PortSpec, signal: AbortSignal): Promise<void> {
     const address = { index: 'name', key: port.name };
     const gone = this.#replica.waitUntilGone('Interface', address, signal).then(() => {
-      throw new PortGoneError(`OVS port ${port.name} was taken away while ovn-controller was to install it`);
+      throw new PortGoneError(`OVS port ${port.name} was removed while ovn-controller was installing it`);
     });
     const installed = this.#replica.waitFor('Interface', address, (row) => isInstalled(row, port), signal);
     installed.catch(() => undefined);
@@ -89,7 +89,7 @@ export class VswitchPorts implements OvsPorts {
         return;
       } catch (error) {
         if (error instanceof WaitTimedOutError)
-          throw new BridgeMissingError(`there is no bridge ${INTEGRATION_BRIDGE} yet`);
+          throw new BridgeMissingError(`bridge ${INTEGRATION_BRIDGE} does not exist yet`);
         const isWorthAnother = error instanceof NotConnectedError || error instanceof OutcomeUnknownError;
         if (!isWorthAnother) throw error;
         signal.throwIfAborted();

@@ -36,7 +36,7 @@ export const startConnectionUsage = ({ edges, core, node, spawnAddon, log }: Sta
       if (namespace !== undefined && name !== undefined)
         emitPodEvent({ namespace, name, uid }, 'ConnectionLimitNear', message);
     },
-    onError: (error) => log.warn({ err: error }, 'how many connections networks have is not known'),
+    onError: (error) => log.warn({ err: error }, 'connections of networks cannot be counted'),
   });
   metrics.gauges('udn_agent_network_connections_ratio', () =>
     [...usage.nearlyFull()].map(([network, fullness]) => [{ network }, fullness] as const),

@@ -47,7 +47,7 @@ it('reports a zone that is nearly full once, until it was not any more', async (
   await look([7, 99]);
   await look([7, 75]);
   expect(reported).toEqual([
-    'network red has 80 of the 100 connections that it may have on node node-1; with all of them, new ones are dropped',
+    'network red has 80 of the 100 connections allowed on node node-1; at the limit new ones are dropped',
   ]);
   expect([...usage.nearlyFull()]).toEqual([['red', 0.75]]);
   await look([7, 69]);

@@ -94,5 +94,5 @@ const fullZones = async (
 
 const messageOf = ({ network, pod }: ZoneOwner, { limit, count }: ZoneLimit, node: string): string => {
   const who = pod === undefined ? `network ${network}` : `pod ${pod} on network ${network}`;
-  return `${who} has ${count} of the ${limit} connections that it may have on node ${node}; with all of them, new ones are dropped`;
+  return `${who} has ${count} of the ${limit} connections allowed on node ${node}; at the limit new ones are dropped`;
 };

@@ -34,11 +34,11 @@ const strange = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.e
 it.each<[string, Partial<CertificateInputs>]>([
   ['/certs/node.pem cannot be read: ENOENT', inputs({ certificate: { error: 'ENOENT' } })],
   ['/private/node.pem cannot be read: EACCES', inputs({ privateKey: { error: 'EACCES' } })],
-  ['/certs/node.pem is no certificate (PEM)', inputs({ certificate: 'x' })],
-  ['/private/node.pem is no private key (PEM, without a passphrase)', inputs({ privateKey: '' })],
+  ['/certs/node.pem is not a certificate (PEM)', inputs({ certificate: 'x' })],
+  ['/private/node.pem is not a private key (PEM, without a passphrase)', inputs({ privateKey: '' })],
   ['/cacerts/ca.pem has no certificate (PEM)', inputs({ authority: 'x' })],
   [
-    '/private/node.pem is no RSA key, and ovs-monitor-ipsec takes no other',
+    '/private/node.pem is not an RSA key, the only kind that ovs-monitor-ipsec accepts',
     inputs({ certificate: curve.certificate, privateKey: curve.key }),
   ],
   ['/private/node.pem is not the key of /certs/node.pem', inputs({ privateKey: String(strange) })],

@@ -26,9 +26,9 @@ export const certificateProblem = ({ paths, files, chassisId, now }: Certificate
     if ('error' in file) return `${paths[which]} cannot be read: ${file.error}`;
   }
   const certificate = parsed(() => new X509Certificate(textOf(files.certificate)));
-  if (certificate === undefined) return `${paths.certificate} is no certificate (PEM)`;
+  if (certificate === undefined) return `${paths.certificate} is not a certificate (PEM)`;
   const key = parsed(() => createPrivateKey(textOf(files.privateKey)));
-  if (key === undefined) return `${paths.privateKey} is no private key (PEM, without a passphrase)`;
+  if (key === undefined) return `${paths.privateKey} is not a private key (PEM, without a passphrase)`;
   const authorities = certificatesIn(textOf(files.authority));
   if (authorities.length === 0) return `${paths.authority} has no certificate (PEM)`;
   return (
@@ -58,7 +58,8 @@ const certificatesIn = (text: string): X509Certificate[] =>
 
 /** ovs-monitor-ipsec writes `RSA` into ipsec.secrets(5), whatever the key is. */
 const keyProblem = (paths: TunnelEncryption, certificate: X509Certificate, key: KeyObject): string | undefined => {
-  if (key.asymmetricKeyType !== 'rsa') return `${paths.privateKey} is no RSA key, and ovs-monitor-ipsec takes no other`;
+  if (key.asymmetricKeyType !== 'rsa')
+    return `${paths.privateKey} is not an RSA key, the only kind that ovs-monitor-ipsec accepts`;
   return certificate.checkPrivateKey(key) ? undefined : `${paths.privateKey} is not the key of ${paths.certificate}`;
 };
 

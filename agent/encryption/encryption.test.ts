@@ -49,13 +49,13 @@ it('sees files that come, and says so to who waits', async () => {
 });
 
 it('refuses the userspace datapath, and waits for what keeps tunnels to IPsec', () => {
-  const lackingOfTunnels = () => 'chain udn-tunnels-in: not written yet';
+  const lackingOfTunnels = () => 'chain udn-tunnels-in: not programmed yet';
   const clock = createFakeClock();
   const state = encryptionState({ encryption, replica: replicaWith('netdev'), isolation: { lackingOfTunnels } }, clock);
   expect(state.problems()).toEqual(
     expect.arrayContaining([
-      'tunnels cannot be encrypted: br-int has the userspace datapath, which knows no IPsec',
-      'tunnels cannot be encrypted: chain udn-tunnels-in: not written yet',
+      'tunnels cannot be encrypted: br-int has the userspace datapath, which does not support IPsec',
+      'tunnels cannot be encrypted: chain udn-tunnels-in: not programmed yet',
     ]),
   );
 });

@@ -43,7 +43,7 @@ const problemsOf = (
   const isUserspace = replica.findOne('Bridge', 'name', INTEGRATION_BRIDGE)?.datapath_type === 'netdev';
   const chassisId = chassisIdOf(replica);
   return [
-    isUserspace ? `${INTEGRATION_BRIDGE} has the userspace datapath, which knows no IPsec` : undefined,
+    isUserspace ? `${INTEGRATION_BRIDGE} has the userspace datapath, which does not support IPsec` : undefined,
     certificateProblem({ paths: encryption, files: readFiles(encryption), chassisId, now }),
     isolation.lackingOfTunnels(),
   ].filter((problem) => problem !== undefined);

@@ -52,7 +52,7 @@ it('begins with a peer that it has a policy for, until there is an association',
   expect(knocks).toEqual(['10.0.0.1 10.0.0.2']);
   expect(watch.problems()).toEqual([]);
   kernel.asked = true;
-  expect(await lasting()).toEqual([expect.stringContaining('the other end does not agree on IPsec')]);
+  expect(await lasting()).toEqual([expect.stringContaining('no IPsec security association with it')]);
   expect(knocks).toHaveLength(1);
   kernel.present = true;
   expect(await lasting()).toEqual([]);
@@ -64,9 +64,7 @@ it('says who has no policy, when it lasts', async () => {
   await settled();
   expect(watch.problems()).toEqual([]);
   expect(await lasting()).toEqual([
-    expect.stringMatching(
-      /^Node\/n1: nothing can be sent to pods of node n2 \(10\.0\.0\.2\): there is no IPsec policy/,
-    ),
+    expect.stringMatching(/^Node\/n1: no traffic reaches pods of node n2 \(10\.0\.0\.2\): no IPsec policy exists/),
   ]);
   expect(knocks).toEqual([]);
   kernel.policies = 1;

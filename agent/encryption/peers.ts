@@ -44,8 +44,8 @@ const PATIENCE = 5;
 type Lack = 'policy' | 'association';
 
 const MESSAGES: Readonly<Record<Lack, string>> = {
-  policy: 'there is no IPsec policy for it; ovs-monitor-ipsec and strongSwan have to run here',
-  association: 'the other end does not agree on IPsec; both need certificates of one authority, and strongSwan',
+  policy: 'no IPsec policy exists for it; ovs-monitor-ipsec and strongSwan must run here',
+  association: 'no IPsec security association with it; both ends need strongSwan and certificates of one authority',
 };
 
 export const watchPeers = (options: PeerWatchOptions): PeerWatch => {
@@ -114,5 +114,5 @@ const keyOf = ({ node, ip, lack }: LackingPeer): string => `${node} ${ip} ${lack
 
 const problemOf = (node: string, peer: LackingPeer): Problem => ({
   object: `Node/${node}`,
-  message: `nothing can be sent to pods of node ${peer.node} (${peer.ip}): ${MESSAGES[peer.lack]}`,
+  message: `no traffic reaches pods of node ${peer.node} (${peer.ip}): ${MESSAGES[peer.lack]}`,
 });

@@ -35,7 +35,7 @@ export const startPeerWatch = (
     }),
     knock,
     clock: systemClock,
-    onError: (error) => log.warn({ err: error }, 'whether tunnels are encrypted is not known'),
+    onError: (error) => log.warn({ err: error }, 'the encryption state of tunnels is unknown'),
   });
   resources.defer(() => watch.stop());
   metrics.gauge('udn_agent_unprotected_peers', () => watch.problems().length);

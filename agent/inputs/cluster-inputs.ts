@@ -99,7 +99,7 @@ export const createClusterInputs = ({
     unread: () =>
       Object.entries(byName)
         .filter(([, { synced }]) => !synced)
-        .map(([resource]) => `${resource} have not been read from the API server yet${failures.get(resource) ?? ''}`),
+        .map(([resource]) => `${resource} are not synced from the API server yet${failures.get(resource) ?? ''}`),
     problems: () => [
       ...[...nodes.values()].flatMap(({ problems }) => problems),
       ...[...pods.values()].flatMap(({ problems }) => problems),

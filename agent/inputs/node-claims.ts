@@ -44,7 +44,7 @@ export class NodeClaims {
       for (const other of this.#claimants.get(thing) ?? []) {
         const claim = this.#claims.get(other);
         if (own !== undefined && claim !== undefined && isBefore(claim, own, thing))
-          return `${thing} is that of node ${other}`;
+          return `${thing} already belongs to node ${other}`;
       }
     }
     return undefined;

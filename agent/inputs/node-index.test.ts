@@ -66,10 +66,10 @@ describe('of two nodes that have one', () => {
       it.put('b', first, { ...same, hostCidrs: '["172.18.0.9/16"]', subnets: '{"default":["10.128.0.0/23"]}' });
       it.put('a', second, { ...same, hostCidrs: '["172.18.0.9/16"]', subnets: '{"default":["10.128.2.0/23"]}' });
       expect(it.known()).toEqual([older]);
-      expect(it.facts.get('refusedNode', newer)).toBe(`${what} is that of node ${older}`);
+      expect(it.facts.get('refusedNode', newer)).toBe(`${what} already belongs to node ${older}`);
       expect([...it.facts.ids('nodeSubnets'), ...it.facts.ids('hostAddresses')]).toEqual([`${older}/default`, older]);
       expect(it.index.problems).toEqual([
-        { object: `Node/${newer}`, message: `${what} is that of node ${older}; nothing is written for the node` },
+        { object: `Node/${newer}`, message: `${what} already belongs to node ${older}; the node is not programmed` },
       ]);
       it.put(older, 0);
       expect([it.known(), it.index.problems, it.facts.get('refusedNode', newer)]).toEqual([[newer], [], undefined]);
@@ -92,8 +92,8 @@ it('of two with one address on the underlay the older has it, and nobody sends a
     ['172.18.0.2/16'],
   ]);
   expect(it.index.problems.map(({ message }) => message)).toEqual([
-    "its tunnels' address 172.18.0.2 is that of node a; no tunnel leads to the node",
-    "its gateway's address 172.18.0.2 is that of node a; the node has no gateway for others",
+    "its tunnels' address 172.18.0.2 already belongs to node a; no tunnel to the node is programmed",
+    "its gateway's address 172.18.0.2 already belongs to node a; other nodes cannot use its gateway",
   ]);
   it.put('a', 1);
   expect([it.facts.get('node', 'b')?.encapIps, it.index.problems]).toEqual([['172.18.0.2'], []]);
@@ -109,8 +109,8 @@ it('an address on the underlay is the node’s whose status has it, though an ol
   it.put('b', 2, same, ['172.18.0.2']);
   expect([it.facts.get('node', 'b')?.encapIps, it.facts.get('gateway', 'a')]).toEqual([['172.18.0.2'], undefined]);
   expect(it.index.problems.map(({ object, message }) => [object, message])).toEqual([
-    ['Node/a', "its tunnels' address 172.18.0.2 is that of node b; no tunnel leads to the node"],
-    ['Node/a', "its gateway's address 172.18.0.2 is that of node b; the node has no gateway for others"],
+    ['Node/a', "its tunnels' address 172.18.0.2 already belongs to node b; no tunnel to the node is programmed"],
+    ['Node/a', "its gateway's address 172.18.0.2 already belongs to node b; other nodes cannot use its gateway"],
   ]);
 });
 
@@ -133,7 +133,7 @@ it('a node whose name is that of other rows is none', () => {
   it.put('join', 1, { chassisId: 'c' });
   expect([it.known(), it.index.problems[0]?.message]).toEqual([
     [],
-    'its switches would be the join switches of the networks; nothing is written for the node',
+    'its switches would be the join switches of the networks; the node is not programmed',
   ]);
   it.put('later', 2, { chassisId: 'c' });
   expect(it.known()).toEqual(['later']);
@@ -148,7 +148,7 @@ it('addresses of pods, Services and routers are no node’s', () => {
   expect(it.facts.get('hostAddresses', 'a')).toEqual(['172.18.0.2/16']);
   expect(it.facts.get('gateway', 'a')).toBeUndefined();
   expect(it.index.problems.map(({ message }) => message)).toContain(
-    "k8s.ovn.org/host-cidrs: 10.128.0.5 is in the cluster subnet 10.128.0.0/14 and no node's",
+    'k8s.ovn.org/host-cidrs: 10.128.0.5 is in the cluster subnet 10.128.0.0/14, which is not for nodes',
   );
 });
 
@@ -177,7 +177,7 @@ it.each([
   expect(it.index.problems).toEqual(
     ['node-encap-ips', 'host-cidrs'].map((annotation) => ({
       object: 'Node/a',
-      message: `k8s.ovn.org/${annotation}: ${ip} is in the ${range} and no node's`,
+      message: `k8s.ovn.org/${annotation}: ${ip} is in the ${range}, which is not for nodes`,
       severity: 'warning',
     })),
   );
@@ -197,7 +197,7 @@ it('a node’s place between the routers is in the transit subnets', () => {
   ]);
   expect(readAddresses({ ipv4: '100.88.0.2/1' })).toEqual([
     [],
-    [`${key}: 100.88.0.2/1 has not the length of the transit subnet 100.88.0.0/16`],
+    [`${key}: 100.88.0.2/1 does not have the prefix length of the transit subnet 100.88.0.0/16`],
   ]);
 });
 

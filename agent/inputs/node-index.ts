@@ -68,7 +68,7 @@ export class NodeIndex {
     const problems: Problem[] = [];
     const object = `Node/${name}`;
     const refusal = projection && (refusalOfNodeName(name) ?? this.#identities.refusalOf(name));
-    if (refusal !== undefined) problems.push({ object, message: `${refusal}; nothing is written for the node` });
+    if (refusal !== undefined) problems.push({ object, message: `${refusal}; the node is not programmed` });
     this.#facts.set('refusedNode', name, refusal);
     const counting = refusal === undefined ? projection : undefined;
     this.#enter(name, counting && this.#withoutForeign(counting, problems));
@@ -111,9 +111,9 @@ export class NodeIndex {
     const [tunnel, way] = [this.#tunnels.refusalOf(fact.name), this.#gateways.refusalOf(fact.name)];
     const object = `Node/${fact.name}`;
     if (tunnel !== undefined)
-      problems.push({ object, message: `${tunnel}; no tunnel leads to the node`, severity: 'warning' });
+      problems.push({ object, message: `${tunnel}; no tunnel to the node is programmed`, severity: 'warning' });
     if (way !== undefined)
-      problems.push({ object, message: `${way}; the node has no gateway for others`, severity: 'warning' });
+      problems.push({ object, message: `${way}; other nodes cannot use its gateway`, severity: 'warning' });
     return {
       fact: tunnel === undefined ? fact : { ...fact, encapIps: [] },
       gateway: way === undefined ? gateway : undefined,

@@ -23,7 +23,7 @@ export const nodeRanges = (cluster: ClusterConfig): NodeRanges => {
   return {
     refusalOf: (ip) => {
       const found = ranges.find(([, cidr]) => cidrContainsIp(cidr, ip));
-      return found && `is in the ${found[0]} ${found[1]} and no node's`;
+      return found && `is in the ${found[0]} ${found[1]}, which is not for nodes`;
     },
     transitRefusalOf: (address) => {
       const own = cluster.transitSubnets.find((subnet) => cidrContainsIp(subnet, addressOf(address)));
@@ -31,7 +31,7 @@ export const nodeRanges = (cluster: ClusterConfig): NodeRanges => {
       // A router takes what is within the length for its neighbours.
       return prefixLength(own) === prefixLength(address)
         ? undefined
-        : `has not the length of the transit subnet ${own}`;
+        : `does not have the prefix length of the transit subnet ${own}`;
     },
   };
 };

@@ -45,7 +45,7 @@ const takenName = ({ namespace, name, node, networks }: PodFact, view: View): st
   for (const key of keys) {
     const port = podPortName(key, namespace, name);
     const holder = holderOfPortName(port, view);
-    if (holder !== undefined) return `its port name ${port} is that of ${holder}; rename the pod`;
+    if (holder !== undefined) return `its port name ${port} belongs to ${holder}; rename the pod`;
   }
   return undefined;
 };

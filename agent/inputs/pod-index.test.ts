@@ -206,7 +206,7 @@ describe('a pod whose port has the name of infrastructure', () => {
     expect(it.facts.get('pod', 'a/tstor-node1')).toMatchObject({
       networks: new Map(),
       barred: expect.stringMatching(
-        /^its port name a_tstor-node1 is that of the port of network a .*; rename the pod$/,
+        /^its port name a_tstor-node1 belongs to the port of network a .*; rename the pod$/,
       ),
     });
     it.cluster.facts.set('networkPrefix', 'a_', undefined);

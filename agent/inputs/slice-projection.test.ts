@@ -96,8 +96,8 @@ it('what is wrong in one is reported and left out, a few of it', () => {
   );
   expect(found?.fact).toMatchObject({ ready: [{ ip: '10.0.0.3' }], ports: [{ name: '', protocol: 'UDP', port: 53 }] });
   expect(found?.problems.map(({ object, message }) => `${object}: ${message}`)).toEqual([
-    'EndpointSlice/red/web-1: port 0/undefined is none that is forwarded to',
-    'EndpointSlice/red/web-1: port 70000/undefined is none that is forwarded to',
+    'EndpointSlice/red/web-1: port 0/undefined is not a port to forward to',
+    'EndpointSlice/red/web-1: port 70000/undefined is not a port to forward to',
     'EndpointSlice/red/web-1: "fd00::1" is not an IPv4 address',
     'EndpointSlice/red/web-1: and 4 more like these',
   ]);

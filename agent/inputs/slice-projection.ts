@@ -105,7 +105,7 @@ const portsOf = ({ ports }: EndpointSlice, problems: string[]): SlicePort[] =>
     const protocol = SERVICE_PROTOCOLS.find((known) => known === (given ?? 'TCP'));
     if (protocol !== undefined && port != null && port > 0 && port <= 65_535)
       return [{ name: name ?? '', protocol, port }];
-    if (port != null) problems.push(`port ${port}/${given} is none that is forwarded to`);
+    if (port != null) problems.push(`port ${port}/${given} is not a port to forward to`);
     return [];
   });
 

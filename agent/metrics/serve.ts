@@ -25,5 +25,5 @@ export const serveMetrics = async (
     access: createDelegatedAccess({ client, clock: systemClock }),
   });
   resources.defer(() => server.close());
-  log.info({ port: server.port }, 'metrics are served');
+  log.info({ port: server.port }, 'serving metrics');
 };

@@ -80,8 +80,8 @@ export class NodePortBackend implements Backend<NodePortItem> {
 
   #cannotServe({ port }: HealthCheck, error: unknown): string {
     const { code, message } = error as NodeJS.ErrnoException;
-    const because = code === 'EADDRINUSE' ? 'another process has it' : message;
-    return `load balancers are not told of its endpoints on node ${this.#node}: TCP port ${port} cannot be opened: ${because}`;
+    const because = code === 'EADDRINUSE' ? 'another process listens on it' : message;
+    return `load balancers get no health check of its endpoints on node ${this.#node}: TCP port ${port} cannot be opened: ${because}`;
   }
 
   async #clashes(claims: readonly (readonly [string, PortClaim])[]): Promise<ReadonlyMap<string, string>> {
@@ -98,6 +98,6 @@ export class NodePortBackend implements Backend<NodePortItem> {
   #isTaken({ protocol, port, ip }: PortClaim, listener: Listener): string {
     const what = ip === undefined ? `node port ${port}` : `port ${port} of its address ${ip}`;
     const where = listener.ip.includes(':') ? `[${listener.ip}]:${port}` : `${listener.ip}:${port}`;
-    return `a process of node ${this.#node} listens on ${protocol} ${where}: what comes to ${what} goes to this Service and not to it`;
+    return `a process of node ${this.#node} listens on ${protocol} ${where}: traffic to ${what} goes to this Service, not to that process`;
   }
 }

@@ -140,7 +140,7 @@ describe('a health check', () => {
     ports.sink.set('node-ports:red/free', [{ ...check(free, { 4: 1 }), service: 'red/free' }]);
     ports.want(check(port, { 4: 1 }));
     await answers(free, '127.0.0.1', { status: 200 });
-    const message = `load balancers are not told of its endpoints on node n1: TCP port ${port} cannot be opened: another process has it`;
+    const message = `load balancers get no health check of its endpoints on node n1: TCP port ${port} cannot be opened: another process listens on it`;
     const problem = { object: 'Service/red/web', message, severity: 'warning' };
     await vi.waitFor(() => expect(ports.problems()).toEqual([problem]));
     // Some attempts later.
@@ -178,7 +178,7 @@ it('who listens where a Service has a node port is reported, and forgotten when 
   ports.want({ ...claim, protocol: 'TCP' }, { ...claim, protocol: 'UDP' });
   const event = (protocol: string): string =>
     `red/web PortClaim: a process of node n1 listens on ${protocol} 0.0.0.0:${port}: ` +
-    `what comes to node port ${port} goes to this Service and not to it`;
+    `traffic to node port ${port} goes to this Service, not to that process`;
   await vi.waitFor(() => expect(reported.toSorted()).toEqual([event('TCP'), event('UDP')]));
   expect(ports.clashes()).toBe(2);
   await closed(tcp);

@@ -25,7 +25,7 @@ export const serveNodePorts = (
     clock: systemClock,
     isHealthy: () => probes.proxying().length === 0,
     report: (service, reason, message) => {
-      child.warn({ key: service, reason: message }, 'a port of a Service is not as it should be');
+      child.warn({ key: service, reason: message }, 'a port of a Service is not programmed');
       const [namespace = '', name = ''] = service.split('/');
       emitServiceEvent({ namespace, name, uid: inputs.services.get(service)?.uid }, reason, message);
     },
@@ -38,7 +38,8 @@ export const serveNodePorts = (
 };
 
 const logObservation = (log: Logger, observation: LoopObservation): void => {
-  if (observation.kind === 'failed') log.warn({ err: observation.error }, 'who listens on this node cannot be read');
+  if (observation.kind === 'failed')
+    log.warn({ err: observation.error }, 'listening sockets of this node cannot be read');
   else if (observation.kind === 'reconciled' && observation.written > 0) {
     log.debug({ written: observation.written }, 'health checks opened or closed');
   }

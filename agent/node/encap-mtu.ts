@@ -16,7 +16,7 @@ export interface EncapInputs {
 /** One message each, without an end. */
 export const encapProblems = ({ encapIps }: Pick<EncapInputs, 'encapIps'>, host: HostSnapshot): string[] =>
   encapIps.flatMap((ip) =>
-    linkOfAddress(host, ip) === undefined ? [`tunnels are to end at ${ip}, which is no address of this node`] : [],
+    linkOfAddress(host, ip) === undefined ? [`the tunnel endpoint ${ip} is not an address of this node`] : [],
   );
 
 /** The largest MTU of pods whose packets fit all of the node's tunnels; undefined where one of its addresses is on no link of the node. */

@@ -119,9 +119,9 @@ describe('the gateway of a node', () => {
   });
 
   it.each([
-    ['is switched off', gateway({ mode: 'disabled' }), /switched off/],
+    ['is switched off', gateway({ mode: 'disabled' }), /disabled/],
     ['has no interface', gateway({}, { bridge: 'br-no', uplink: 'eth0' }), /no interface/],
-    ['has no uplink', gateway({ mode: 'local' }, { bridge: 'br-ex', uplink: undefined }), /does not say which/],
+    ['has no uplink', gateway({ mode: 'local' }, { bridge: 'br-ex', uplink: undefined }), /does not name its uplink/],
     ['has no address', gateway({}, { bridge: 'lo', uplink: 'eth0' }), /no address/],
   ])('says why it %s', (_, found, message) => {
     expect(found).toMatch(message);
@@ -154,7 +154,7 @@ describe('the largest MTU between nodes', () => {
   ])('of %i at %s, encrypted %s: %s', (mtu, ip, isEncrypted, expected) => {
     const seen = { ...host, links: [link('br-ex', mtu)] };
     expect(tunnelMtu({ encapIps: [parseIp(ip)], isEncrypted }, seen)).toBe(expected);
-    const problems = expected === undefined ? [expect.stringContaining('no address of this node')] : [];
+    const problems = expected === undefined ? [expect.stringContaining('not an address of this node')] : [];
     expect(encapProblems({ encapIps: [parseIp(ip)] }, seen)).toEqual(problems);
   });
 });

@@ -32,11 +32,11 @@ export const gatewayFact = (
   host: HostSnapshot,
 ): GatewayFact | string => {
   const { mode, vlanId } = options;
-  if (mode === 'disabled') return 'gateways are switched off';
+  if (mode === 'disabled') return 'gateways are disabled';
   const mac = host.links.find(({ name }) => name === bridge)?.mac;
   if (mac === undefined) return `bridge ${bridge} has no interface`;
   if (uplink === undefined && !(mode === 'local' && options.allowNoUplink)) {
-    return `bridge ${bridge} does not say which of its ports leads to the outside (external_ids:bridge-uplink)`;
+    return `bridge ${bridge} does not name its uplink port (external_ids:bridge-uplink)`;
   }
   const nextHops = options.nextHops.length > 0 ? options.nextHops : defaultNextHops(host, bridge);
   const addresses = familiesOf(cluster).flatMap((family) => primaryAddress(host, bridge, family, nextHops, cluster));

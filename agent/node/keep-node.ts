@@ -37,7 +37,7 @@ export const keepNode = ({ options, edges, log }: KeepNodeContext, resources: As
     replica,
     nodes: edges.inputs.nodes,
     onRepaired: () => edges.metrics.repaired('openvswitch'),
-    onError: (error) => child.error({ err: error }, 'gateway bridge not as wanted'),
+    onError: (error) => child.error({ err: error }, 'gateway bridge differs from the desired state'),
     later: (retry) => systemClock.schedule(RETRY_MS, retry),
   });
   resources.defer(() => keeper.stop());

@@ -164,7 +164,7 @@ it('knows where tunnels end, and whether packets fit', async () => {
   await becomes(() => expect(kept.problems()).toMatchObject([{ severity: 'warning', object: 'Node/n1' }]));
 });
 
-it('makes no bridge where gateways are switched off', async () => {
+it('makes no bridge where gateways are disabled', async () => {
   const { keeper: kept } = keep({ ...GATEWAY, mode: 'disabled' });
   await becomes(() => expect(facts.get('hostAddresses', 'n1')).toContain('172.20.0.11/24'));
   expect([kept.identity.gateway, await node.ovs('list-br')]).toEqual(['disabled', '']);

@@ -212,9 +212,9 @@ export class NodeKeeper {
   }
 
   #gateway(state: UplinkState, host: HostSnapshot): ReturnType<typeof gatewayFact> {
-    if (state.kind === 'absent') return `there is no gateway bridge: ${state.error.message}`;
+    if (state.kind === 'absent') return `no gateway bridge: ${state.error.message}`;
     if (state.kind === 'waiting') return `the gateway bridge waits for ${state.what}`;
-    if (state.memory === undefined) return 'there is no gateway bridge';
+    if (state.memory === undefined) return 'no gateway bridge';
     const { bridge, uplink } = state.memory;
     this.#names = new Set(uplink === undefined ? [bridge] : [bridge, uplink]);
     const fact = gatewayFact(this.#options, { bridge, uplink }, host);

@@ -24,22 +24,22 @@ const FILE_FLAGS = {
 export const ENCRYPTION_FLAGS: readonly Flag[] = [
   {
     flag: 'encryption',
-    help: 'ipsec: tunnels between nodes are encrypted, and nothing else is taken',
+    help: 'ipsec: encrypt tunnels between nodes and accept no others',
     defaultText: 'none',
   },
   {
     flag: FILE_FLAGS.certificate,
-    help: "path on the node of its certificate, with the chassis' name",
+    help: 'path of the certificate of the node, with the name of the chassis',
     defaultText: DEFAULT_ENCRYPTION_FILES.certificate,
   },
   {
     flag: FILE_FLAGS.privateKey,
-    help: "path on the node of the certificate's RSA key",
+    help: 'path of the RSA key of the certificate on the node',
     defaultText: DEFAULT_ENCRYPTION_FILES.privateKey,
   },
   {
     flag: FILE_FLAGS.authority,
-    help: 'path on the node of the certificates of who issues them',
+    help: 'path of the certificates of the authority on the node',
     defaultText: DEFAULT_ENCRYPTION_FILES.authority,
   },
 ];

@@ -13,16 +13,20 @@ const MODES = ['shared', 'local', 'disabled'] as const;
 export const GATEWAY_FLAGS: readonly Flag[] = [
   {
     flag: 'gateway-mode',
-    help: 'shared (traffic of pods leaves by the gateway bridge), local (through the host), disabled',
+    help: 'shared (pod traffic leaves through the gateway bridge), local (through the host), disabled',
     defaultText: 'shared',
   },
   {
     flag: 'gateway-interface',
-    help: 'a bridge, a port of one, or an interface that a bridge is made of',
+    help: 'a bridge, a port of one, or an interface to create a bridge from',
     defaultText: 'that of the default route',
   },
-  { flag: 'gateway-nexthop', help: 'routers to the outside, comma list', defaultText: 'those of the default routes' },
-  { flag: 'gateway-vlan-id', help: 'VLAN of the way out', defaultText: '0 (untagged)' },
+  {
+    flag: 'gateway-nexthop',
+    help: 'next hops of the default route, comma list',
+    defaultText: 'those of the default routes',
+  },
+  { flag: 'gateway-vlan-id', help: 'VLAN of the uplink', defaultText: '0 (untagged)' },
   { flag: 'allow-no-uplink', help: 'true: in local mode the gateway bridge needs no port to the outside' },
 ];
 

@@ -52,7 +52,7 @@ describe('cleanup', () => {
     ['--gateway-mode', 'local'],
     ['--kubeconfig', '/etc/kube'],
   ])('refuses %s, which would do nothing', (flag, value) => {
-    expect(() => parseAgentCommand(['cleanup', flag, value], {})).toThrow(`cleanup has no use for ${flag};`);
+    expect(() => parseAgentCommand(['cleanup', flag, value], {})).toThrow(`cleanup does not accept ${flag};`);
   });
 });
 

@@ -88,35 +88,35 @@ const DEFAULT_CNI_WAIT_SECONDS = 50;
 const DEFAULT_GRACE_SECONDS = 300;
 
 const FLAGS: readonly Flag[] = [
-  { flag: 'kubeconfig', help: 'API server and credentials', defaultText: '$KUBECONFIG, else in-cluster' },
+  { flag: 'kubeconfig', help: 'kubeconfig file', defaultText: '$KUBECONFIG, else in-cluster' },
   { flag: 'context', help: 'context of the kubeconfig', defaultText: 'the current one' },
   { flag: 'node', help: 'name of the Node that this agent serves' },
-  { flag: 'encap-ips', help: 'where tunnels end', defaultText: "the Node's first internal address" },
+  { flag: 'encap-ips', help: 'IP addresses of the tunnel endpoint', defaultText: "the Node's first internal address" },
   ...ENCRYPTION_FLAGS,
   { flag: 'ovs-remote', help: 'the Open_vSwitch database', defaultText: 'unix:/run/openvswitch/db.sock' },
   { flag: 'nb-remote', help: 'the northbound database', defaultText: 'unix:/run/ovn/ovnnb_db.sock' },
   { flag: 'sb-remote', help: 'the southbound database', defaultText: 'unix:/run/ovn/ovnsb_db.sock' },
-  { flag: 'cni-socket', help: 'where the CNI shim connects', defaultText: '/run/ovn-udn/cni.sock' },
-  { flag: 'cni-conf-dir', help: 'where the runtime looks for configurations', defaultText: '/etc/cni/net.d' },
-  { flag: 'cni-bin-dir', help: 'where the runtime looks for plugins', defaultText: '/opt/cni/bin' },
+  { flag: 'cni-socket', help: 'socket of the CNI shim', defaultText: '/run/ovn-udn/cni.sock' },
+  { flag: 'cni-conf-dir', help: 'directory of CNI configurations', defaultText: '/etc/cni/net.d' },
+  { flag: 'cni-bin-dir', help: 'directory of CNI plugins', defaultText: '/opt/cni/bin' },
   {
     flag: 'cni-wait',
-    help: 'how many seconds ADD waits for addresses, and for ports',
+    help: 'seconds that CNI ADD waits for addresses and for ports',
     defaultText: String(DEFAULT_CNI_WAIT_SECONDS),
   },
-  { flag: 'status-socket', help: 'where udnctl asks', defaultText: '/run/ovn-udn/agent.sock' },
+  { flag: 'status-socket', help: 'status socket for udnctl', defaultText: '/run/ovn-udn/agent.sock' },
   { flag: 'metrics-address', help: 'serve /metrics, /healthz and /readyz on host:port', defaultText: 'off' },
   LOG_LEVEL_FLAG,
   ...GATEWAY_FLAGS,
-  { flag: 'kubelet-cgroup', help: "the kubelet's, below the root of cgroup v2", defaultText: 'looked for' },
+  { flag: 'kubelet-cgroup', help: 'cgroup of the kubelet, below the root of cgroup v2', defaultText: 'detected' },
   {
     flag: 'network-rendering',
-    help: 'always: this node has every network that has a subnet here; on-demand: those that a pod here uses',
+    help: 'always: program every network with a subnet on this node; on-demand: only those that a pod on this node uses',
     defaultText: 'always',
   },
   {
     flag: 'network-grace',
-    help: 'how many seconds a network stays after its last pod, on demand',
+    help: 'seconds that a network stays after its last pod, with on-demand',
     defaultText: String(DEFAULT_GRACE_SECONDS),
   },
   {
@@ -126,7 +126,7 @@ const FLAGS: readonly Flag[] = [
   },
   {
     flag: 'connections-per-network',
-    help: 'how many connections a network may have on this node; 0: any number',
+    help: 'maximum number of connections of a network on this node; 0: unlimited',
     defaultText: 'a sixteenth of nf_conntrack_max',
   },
   ...CLUSTER_FLAGS,
@@ -160,9 +160,9 @@ export const agentHelp = (): string =>
     usage: 'udn-agent --node NAME [--kubeconfig FILE] [flags] | udn-agent cleanup [flags]',
     about: [
       'Programs the networks of one node: OVN rows, OVS ports and the interfaces of its pods; serves CNI.',
-      'Runs until SIGTERM or SIGINT. What is programmed stays.',
+      'Runs until SIGTERM or SIGINT. The programmed state stays.',
       '',
-      'cleanup takes everything of ours off the node: ports and interfaces of pods, OVN rows, settings of Open vSwitch,',
+      'cleanup removes everything of ovn-udn from the node: ports and interfaces of pods, OVN rows, settings of Open vSwitch,',
       'the CNI plugin and its configuration; an interface that became the port of a gateway bridge gets its addresses and',
       'routes back. The agent must not be running; northd and ovn-controller should be. Of the flags it takes',
       `${flagList(CLEANUP_FLAGS)}.`,
@@ -172,7 +172,7 @@ export const agentHelp = (): string =>
 
 const readOptions = (flags: Flags): AgentOptions => {
   const node = flags.text('node');
-  if (node === undefined) throw new UsageError('--node is needed');
+  if (node === undefined) throw new UsageError('--node is required');
   return {
     kubeconfig: flags.text('kubeconfig'),
     context: flags.text('context'),
@@ -204,7 +204,7 @@ const readConnections = (text: string | undefined): number | undefined => {
 const readCleanup = (flags: Flags): CleanupOptions => {
   const useless = [...flags.given].find((flag) => !CLEANUP_FLAGS.has(flag));
   if (useless === undefined) return readLocal(flags);
-  throw new UsageError(`cleanup has no use for --${useless}; it takes ${flagList(CLEANUP_FLAGS)}`);
+  throw new UsageError(`cleanup does not accept --${useless}; it accepts ${flagList(CLEANUP_FLAGS)}`);
 };
 
 const flagList = (flags: Iterable<string>): string => [...flags].map((flag) => `--${flag}`).join(', ');

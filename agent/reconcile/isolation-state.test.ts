@@ -56,7 +56,7 @@ const add = (pod: string, networks: Parameters<TestCluster['pod']>[1]['networks'
 it('is not there before nftables was written, and is from then on', async () => {
   expect(state.lackingOnNode()).toBe('chain udn-isolation: not rendered yet');
   render();
-  expect(state.lackingOnNode()).toBe('chain udn-isolation: not written yet');
+  expect(state.lackingOnNode()).toBe('chain udn-isolation: not programmed yet');
   const pod = add('red/a', LOCKED);
   const isolated = state.untilIsolated(pod, NEVER);
   loop.start();
@@ -73,7 +73,7 @@ it('of a pod is there with its address and all chains with drops', async () => {
   await loop.whenIdle(NEVER);
   nft.refused = /add element .* udn-pod-default-ips-v4/;
   const pod = add('red/a', LOCKED);
-  expect(state.lackingOf(pod)).toBe(`${ADDRESS}: not written yet`);
+  expect(state.lackingOf(pod)).toBe(`${ADDRESS}: not programmed yet`);
   const isolated = state.untilIsolated(pod, NEVER);
   await loop.whenIdle(NEVER);
   expect(state.lackingOf(pod)).toBe(`${ADDRESS}: No such file or directory`);

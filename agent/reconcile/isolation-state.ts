@@ -51,6 +51,6 @@ export class IsolationState implements HostIsolation {
   #whyNot(key: string): string | undefined {
     if (!this.#loop.store.desired.has(key)) return 'not rendered yet';
     const { kind, message } = this.#loop.statusOf(key);
-    return kind === 'done' ? undefined : (message ?? 'not written yet');
+    return kind === 'done' ? undefined : (message ?? 'not programmed yet');
   }
 }

@@ -16,9 +16,9 @@ it('the worst of all backends counts', () => {
 
 it('what is not applied yet names its backend, and why that takes long', () => {
   const pending: Status = { kind: 'pending' };
-  expect(inBackends(['openflow', pending]).message).toBe('openflow is not written yet');
+  expect(inBackends(['openflow', pending]).message).toBe('openflow is not programmed yet');
   expect(inBackends(['openflow', { ...pending, message: 'no answer' }])).toEqual({
     kind: 'pending',
-    message: 'openflow is not written yet: no answer',
+    message: 'openflow is not programmed yet: no answer',
   });
 });

@@ -24,7 +24,7 @@ export const statusOf = (reconcilers: Reconcilers, owner: string): Status =>
       const status = reconciler.status(owner);
       if (status.kind !== 'pending') return status;
       const because = status.message === undefined ? '' : `: ${status.message}`;
-      return { ...status, message: `${backend} is not written yet${because}` };
+      return { ...status, message: `${backend} is not programmed yet${because}` };
     }),
   );
 

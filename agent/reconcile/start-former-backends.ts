@@ -24,8 +24,7 @@ export const startFormerBackends = (
     conntrack,
     whenInstalled: (signal) => whenInstalled(session, INSTALLED_MS, signal),
     clock: systemClock,
-    onError: (error) =>
-      log.warn({ err: error }, 'connections to endpoints that Services no longer have are not forgotten yet'),
+    onError: (error) => log.warn({ err: error }, 'connections to removed endpoints of Services are not deleted yet'),
   });
   let isKnown = replica.synced;
   resources.defer(

@@ -29,11 +29,11 @@ export const startGoneNetworks = (
   const gone = new GoneNetworks({
     ...{ facts, settings, conntrack, clock: systemClock },
     whenTakenAway: (signal) => whenTakenAway({ render, databases, reconcilers }, signal),
-    onError: (network, error) => log.warn({ network, err: error }, 'a network that is gone is not all forgotten yet'),
+    onError: (network, error) => log.warn({ network, err: error }, 'state of a deleted network is not all removed yet'),
   });
   feeder.networks.withhold((id, network, isHere) => {
     const leaving = gone.leaving.get(id);
-    if (leaving !== undefined && leaving !== network) return `${leaving}, which this node still has something of`;
+    if (leaving !== undefined && leaving !== network) return `${leaving}, which this node still has state of`;
     // What is here already is taken away when the API says so, and not before.
     const retired = isHere ? undefined : retiredIn(idPools).get(id);
     return retired === undefined ? undefined : `${retired}, which nodes may still have`;

@@ -26,14 +26,16 @@ export const whenTakenAway = async (
   render();
   await whenIdle(reconcilers, signal);
   const left = [...disconnected(databases), ...[...reconcilers].flatMap(leftIn)];
-  if (left.length > 0) throw new Error(`not taken away yet: ${left.slice(0, MAX_NAMED).join('; ')}`);
+  if (left.length > 0) throw new Error(`not removed yet: ${left.slice(0, MAX_NAMED).join('; ')}`);
   // An agent alone, as in tests of it: nobody makes flows of the rows.
   const hasController = [...databases.openvswitch.replica.rows('Open_vSwitch')].some(
     ({ external_ids: ids }) => ids['ovn-remote'] !== undefined,
   );
   if (!hasController) return;
   await whenInstalled(databases.northbound.session, INSTALLED_MS, signal).catch((error: unknown) => {
-    throw new Error(`ovn-controller may still have flows, are it and ovn-northd running? ${messageOf(error)}`);
+    throw new Error(
+      `ovn-controller may still have flows: are ovn-controller and ovn-northd running? ${messageOf(error)}`,
+    );
   });
 };
 

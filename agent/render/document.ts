@@ -99,7 +99,7 @@ const shadows = (desired: DesiredRows): Diagnostic[] =>
     [...desired.shadowedKeys(owner)].map((key) => ({
       object: objectOfOwner(owner),
       severity: 'error' as const,
-      message: `the row ${key} is that of ${objectOfOwner(desired.rowOwners(key)[0] ?? '')}`,
+      message: `the row ${key} belongs to ${objectOfOwner(desired.rowOwners(key)[0] ?? '')}`,
     })),
   );
 

@@ -26,7 +26,7 @@ export const completeNodeFacts = (
   if (gateway === undefined || gateway.uplink !== undefined) return [];
   const uplink = uplinkOf(gateway.bridge);
   facts.set('gateway', node, { ...gateway, uplink });
-  const message = `nothing in the input says which port of ${gateway.bridge} leads to the outside: taken as ${uplink}`;
+  const message = `the input does not name the uplink port of ${gateway.bridge}: assuming ${uplink}`;
   return [{ object: `Node/${node}`, severity: 'info', message }];
 };
 

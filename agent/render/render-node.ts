@@ -173,7 +173,7 @@ const giveToPod = (
     return entries.map(([nadKey, { ipAddresses }]) => ({
       object,
       severity: 'info',
-      message: `has no address on ${nadKey} in the input: taken as the node's agent would give it, ${ipAddresses.join(', ')}`,
+      message: `has no address on ${nadKey} in the input: assuming what the node's agent would allocate, ${ipAddresses.join(', ')}`,
     }));
   } catch (error) {
     return [{ object, severity: 'error', message: messageOf(error) }];

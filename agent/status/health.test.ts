@@ -20,6 +20,7 @@ const sources = (changes: Partial<HealthSources> = {}): HealthSources => ({
     ]),
   queues: () => queues(),
   gateway: () => 'seen',
+  components: () => [],
   ...changes,
 });
 
@@ -37,7 +38,7 @@ describe('alive', () => {
   it.each(ALL)('not while a step of %s never ends', (name) => {
     const [reason, ...others] = reasonsNotAlive(queues({ [name]: { stalledMs: 301_000 } }));
     expect(others).toEqual([]);
-    expect(reason).toMatch(/: no step of its work has ended for 301 s$/);
+    expect(reason).toMatch(/: no progress for 301 s$/);
   });
 });
 
@@ -51,16 +52,16 @@ describe('ready', () => {
     ['the socket for the CNI plugin is not open yet', { isCniOpen: () => false }],
     ['the southbound database cannot be reached', { connected: () => new Map([['southbound', false]]) }],
     [
-      'nftables was not compared with what is wanted yet',
+      'nftables was not compared with the desired state yet',
       { queues: () => queues({ nftables: { hasCompared: false } }) },
     ],
     [
-      'the bridge cannot be programmed for 31 s: no answer',
+      'the bridge has failed for 31 s: no answer',
       { queues: () => queues({ openflow: { failing: { forMs: 31_000, message: 'no answer' }, hasCompared: false } }) },
     ],
-    ['the gateway of this node is not known: its networks have no way out', { gateway: () => 'unknown' }],
+    ['the gateway of this node is unknown: its networks have no path out', { gateway: () => 'unknown' }],
     [
-      'the gateway of this node is only remembered: it was not seen since the agent started',
+      'the gateway of this node is a cached one: it was not observed since the agent started',
       { gateway: () => 'remembered' },
     ],
   ])('not while %s', (reason, changes) => {
@@ -98,15 +99,15 @@ describe('Services are as desired', () => {
       { ...away, queues: () => queues({ northbound: { oldestMs: 31_000 } }) },
     ],
     [
-      'not while a place cannot be programmed: nftables cannot be programmed for 31 s: no',
+      'not while a place cannot be programmed: nftables has failed for 31 s: no',
       { queues: () => queues({ nftables: { failing: { forMs: 31_000, message: 'no' } } }) },
     ],
     [
-      'not at the start: the northbound database was not compared with what is wanted yet',
+      'not at the start: the northbound database was not compared with the desired state yet',
       { queues: () => queues({ northbound: { hasCompared: false } }) },
     ],
     [
-      'not while a step does not end: the bridge: no step of its work has ended for 301 s',
+      'not while a step does not end: the bridge: no progress for 301 s',
       { queues: () => queues({ openflow: { stalledMs: 301_000 } }) },
     ],
   ])('%s', (title, changes) => {

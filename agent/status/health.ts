@@ -10,8 +10,9 @@
 import type { BackendName } from '../../api/agent-status.ts';
 import type { QueueState } from '../../base/reconciler.ts';
 import type { DatabaseName } from '../databases/database.ts';
+import { type Component, type ComponentHealth, reasonsOfHealth } from '../health/component.ts';
 
-/** `remembered`: as the node said before its agent ended. Where gateways are switched off, that is what is seen. */
+/** `remembered`: as the node said before its agent ended. Where gateways are disabled, that is what is seen. */
 export type GatewayKnowledge = 'seen' | 'remembered' | 'unknown';
 
 export interface HealthSources {
@@ -21,6 +22,8 @@ export interface HealthSources {
   readonly connected: () => ReadonlyMap<DatabaseName, boolean>;
   readonly queues: () => ReadonlyMap<BackendName, QueueState>;
   readonly gateway: () => GatewayKnowledge;
+  /** What the node's networks need beside the agent. */
+  readonly components: () => readonly ComponentHealth[];
 }
 
 /** The longest step is a bundle of a large node, which takes seconds; every wait in one has an end before this (ADR 23). */
@@ -31,7 +34,7 @@ const FAILING_MS = 30_000;
 /** Why it is not alive, one message each; empty: it is. */
 export const reasonsNotAlive = (queues: ReadonlyMap<BackendName, QueueState>): string[] =>
   [...queues].flatMap(([name, { stalledMs }]) =>
-    stalledMs > STALLED_MS ? [`${BACKENDS[name]}: no step of its work has ended for ${seconds(stalledMs)}`] : [],
+    stalledMs > STALLED_MS ? [`${BACKENDS[name]}: no progress for ${seconds(stalledMs)}`] : [],
   );
 
 /** Why it is not ready, one message each; empty: it is. */
@@ -41,6 +44,7 @@ export const reasonsNotServing = (sources: HealthSources): string[] => [
   ...[...sources.connected()].flatMap(([name, is]) => (is ? [] : [`${BACKENDS[name]} cannot be reached`])),
   ...[...sources.queues()].flatMap(([name, queue]) => reasonsOfBackend(BACKENDS[name], queue)),
   ...GATEWAY[sources.gateway()],
+  ...reasonsOfHealth(sources.components(), (component) => isAway(component, sources.connected())),
 ];
 
 /**
@@ -59,17 +63,27 @@ export const reasonsNotProxying = ({ connected, queues }: Pick<HealthSources, 'c
   ];
 };
 
+/** Of which it is said already that it cannot be reached. */
+const isAway = (component: Component, connected: ReadonlyMap<DatabaseName, boolean>): boolean =>
+  [...connected].some(([name, isConnected]) => !isConnected && DATABASE_COMPONENTS[name] === component);
+
+const DATABASE_COMPONENTS: Readonly<Record<DatabaseName, Component>> = {
+  northbound: 'northbound-db',
+  southbound: 'southbound-db',
+  openvswitch: 'openvswitch-db',
+};
+
 const GATEWAY: Readonly<Record<GatewayKnowledge, readonly string[]>> = {
   seen: [],
-  remembered: ['the gateway of this node is only remembered: it was not seen since the agent started'],
-  unknown: ['the gateway of this node is not known: its networks have no way out'],
+  remembered: ['the gateway of this node is a cached one: it was not observed since the agent started'],
+  unknown: ['the gateway of this node is unknown: its networks have no path out'],
 };
 
 const reasonsOfBackend = (backend: string, { failing, hasCompared }: QueueState): string[] => {
   if (failing !== undefined && failing.forMs > FAILING_MS) {
-    return [`${backend} cannot be programmed for ${seconds(failing.forMs)}: ${failing.message}`];
+    return [`${backend} has failed for ${seconds(failing.forMs)}: ${failing.message}`];
   }
-  return hasCompared ? [] : [`${backend} was not compared with what is wanted yet`];
+  return hasCompared ? [] : [`${backend} was not compared with the desired state yet`];
 };
 
 const BACKENDS: Readonly<Record<BackendName, string>> = {

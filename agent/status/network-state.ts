@@ -20,4 +20,7 @@ export const networkState = (network: NetworkFact, sources: NetworkStateSources)
   return worst([...ownersOfNetwork(name).map(ownerState), ...(lacksPart ? [NO_PART] : [])]);
 };
 
-const NO_PART: Status = { kind: 'waiting', message: 'the cluster manager has given this node no subnet of it' };
+const NO_PART: Status = {
+  kind: 'waiting',
+  message: 'the cluster manager has not allocated a subnet of it for this node',
+};

@@ -1,4 +1,5 @@
 /** What the probes of a running agent look at. */
+import type { NodeHealth } from '../health/start.ts';
 import { observeQueues } from '../metrics/metrics.ts';
 import { LOCAL } from '../model/facts.ts';
 import type { NodeKeeper } from '../node/node-keeper.ts';
@@ -16,10 +17,11 @@ interface Parts {
   readonly reconcilers: Reconcilers;
   readonly readiness: Pick<Readiness, 'reasons'>;
   readonly probes: Probes;
+  readonly health: Pick<NodeHealth, 'components'>;
 }
 
 /** From now on the probes say what is. @returns to be called when CNI is served */
-export const openProbes = ({ edges, core, keeper, reconcilers, readiness, probes }: Parts): (() => void) => {
+export const openProbes = ({ edges, core, keeper, reconcilers, readiness, probes, health }: Parts): (() => void) => {
   const { databases, metrics } = edges;
   const queues = () => new Map([...reconcilers].map(([backend, reconciler]) => [backend, reconciler.queue()] as const));
   observeQueues(metrics, queues);
@@ -35,6 +37,7 @@ export const openProbes = ({ edges, core, keeper, reconcilers, readiness, probes
       connected,
       queues,
       gateway: () => gatewayKnowledge(keeper),
+      components: () => health.components(),
     });
   return () => {
     isCniOpen = true;

@@ -57,9 +57,11 @@ export const serviceEvents =
 
 /**
  * `ConnectionLimitNear`: a network has nearly all connections that it may have on the node. `NodeIdentityInUse`: an older node has
- * its chassis, an id or an address. `MTUTooLarge`: packets of the default network do not fit its tunnels.
+ * its chassis, an id or an address. `ComponentFailed`: what the node's networks need beside the agent does not work; `udnctl status`.
+ * `MTUTooLarge`: packets of the default network do not fit its tunnels.
  */
 export type NodeEventReason =
+  | 'ComponentFailed'
   | 'ConnectionLimitNear'
   | 'MTUTooLarge'
   | 'NodeIdentityInUse'

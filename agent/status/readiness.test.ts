@@ -25,14 +25,14 @@ it('pods can be added when nothing speaks against it', () => {
 });
 
 it.each<[string, Partial<ReadinessSources>]>([
-  ['the API has not been read completely yet', { inputs: { isSynced: () => false } }],
+  ['the objects of the API server are not synced yet', { inputs: { isSynced: () => false } }],
   ['node node1 has no subnet of the default network yet', { facts: new FactStore() }],
   ['the Open_vSwitch database cannot be reached or has no bridge br-int', { ports: { isReady: () => false } }],
   ['the kernel does not answer netlink requests', { netlink: { oldestCallAge: () => 10_001 } }],
   ['the kernel has no nftables hook', { noFilters: 'the kernel has no nftables hook' }],
   [
-    'the node’s processes are not kept from pods of primary networks: chain udn-isolation: not written yet',
-    { isolation: { lackingOnNode: () => 'chain udn-isolation: not written yet' } },
+    'processes of the node are not isolated from pods of primary networks: chain udn-isolation: not programmed yet',
+    { isolation: { lackingOnNode: () => 'chain udn-isolation: not programmed yet' } },
   ],
   ['tunnels cannot be encrypted: x', { encryption: { problems: () => ['tunnels cannot be encrypted: x'] } }],
 ])('no pod can be added while %s', (reason, changes) => {

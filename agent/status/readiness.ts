@@ -29,9 +29,9 @@ const STUCK_MS = 10_000;
 export const reasonsNotReady = (sources: ReadinessSources): string[] => {
   const { node, inputs, facts, ports, netlink, isolation, noFilters, encryption } = sources;
   const reasons: string[] = [];
-  if (!inputs.isSynced()) reasons.push('the API has not been read completely yet');
+  if (!inputs.isSynced()) reasons.push('the objects of the API server are not synced yet');
   const refused = facts.get('refusedNode', node);
-  if (refused !== undefined) reasons.push(`node ${node} counts for nobody: ${refused}`);
+  if (refused !== undefined) reasons.push(`node ${node} is ignored: ${refused}`);
   if (facts.get('nodeSubnets', nodeSubnetsId(node, DEFAULT_NETWORK_NAME)) === undefined) {
     reasons.push(`node ${node} has no subnet of the default network yet`);
   }
@@ -40,7 +40,7 @@ export const reasonsNotReady = (sources: ReadinessSources): string[] => {
   if ((netlink.oldestCallAge() ?? 0) > STUCK_MS) reasons.push('the kernel does not answer netlink requests');
   if (noFilters !== undefined) reasons.push(noFilters);
   const open = isolation.lackingOnNode();
-  if (open !== undefined) reasons.push(`the node’s processes are not kept from pods of primary networks: ${open}`);
+  if (open !== undefined) reasons.push(`processes of the node are not isolated from pods of primary networks: ${open}`);
   return [...reasons, ...encryption.problems()];
 };
 

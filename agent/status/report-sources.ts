@@ -7,6 +7,8 @@ import type { ConnectionUsage } from '../connections/usage.ts';
 import type { EncryptionState } from '../encryption/encryption.ts';
 import type { PeerWatch } from '../encryption/peers.ts';
 import { FEATURES } from '../features/index.ts';
+import { problemsOfHealth } from '../health/component.ts';
+import type { NodeHealth } from '../health/start.ts';
 import type { LocalSettings } from '../model/view.ts';
 import type { NodeKeeper } from '../node/node-keeper.ts';
 import { comparableMapping } from '../node/uplink/comparable-mapping.ts';
@@ -28,6 +30,7 @@ export interface Parts {
   /** Other nodes, where tunnels are encrypted. */
   readonly peers: Pick<PeerWatch, 'problems'>;
   readonly encryption: Pick<EncryptionState, 'problems'>;
+  readonly health: Pick<NodeHealth, 'components'>;
   readonly node: string;
   readonly cluster: ClusterConfig;
   readonly networkRendering: LocalSettings['networkRendering'];
@@ -45,6 +48,7 @@ export const reportSources = ({
   usage,
   peers,
   encryption,
+  health,
   node,
   cluster,
   networkRendering,
@@ -65,8 +69,10 @@ export const reportSources = ({
       if (over === 'network') return `${name}:${network}`;
       return over === 'networkNode' ? `${name}:${node}/${network}` : [];
     }),
+  components: () => health.components(),
   diagnostics: core.engine.diagnostics,
   inputProblems: () => [
+    ...problemsOfHealth(node, health.components()),
     ...inputs.problems(),
     ...core.feeder.networks.problems,
     ...core.feeder.nodes.problems,

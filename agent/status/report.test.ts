@@ -33,6 +33,7 @@ const sourcesOf = (it: TestCluster, states: Readonly<Record<string, Status>> = {
     isHere: (network) => !unused.includes(network),
     ownersOfNetwork: (network) => [`layer3:${network}`, `network-nodes:node1/${network}`],
     diagnostics: it.engine.diagnostics,
+    components: () => [],
     inputProblems: () => [],
     cluster: parseClusterConfig(),
     desiredFor: () => [],
@@ -58,7 +59,7 @@ describe('networks', () => {
   it('that are not on this node as nothing here uses them are ready, and say so', () => {
     expect(reportNetworks(sourcesOf(cluster(), {}, ['red_net']))).toMatchObject([
       { name: 'default', state: 'ready' },
-      { name: 'red_net', state: 'ready', message: 'not on this node, nothing here uses it' },
+      { name: 'red_net', state: 'ready', message: 'not on this node, unused here' },
     ]);
   });
 
@@ -81,7 +82,7 @@ describe('networks', () => {
     it.facts.set('nodeSubnets', 'node1/red_net', undefined);
     expect(reportNetworks(sourcesOf(it))[1]).toMatchObject({
       state: 'pending',
-      message: 'the cluster manager has given this node no subnet of it',
+      message: 'the cluster manager has not allocated a subnet of it for this node',
     });
   });
 
@@ -117,7 +118,7 @@ describe('a pod says what it waits for', () => {
   it('the runtime, then ovn-controller; then it is ready', async () => {
     const sources = sourcesOf(cluster().pod('red/a', addressed));
     expect(statusOf(sources)?.message).toBe(
-      'it has no port: no container runtime has asked for its interfaces yet, or somebody took them away',
+      'it has no port: the container runtime has not called CNI ADD yet, or its interfaces were removed',
     );
     expect(statusOf({ ...sources, addFailures: { of: () => 'no such device' } })?.message).toBe(
       'it has no port: CNI ADD failed: no such device',

@@ -1,5 +1,6 @@
 /** Puts together what the agent knows, for people. */
 import type {
+  ComponentStatus,
   NetworkStatus,
   NodeStatus,
   PodAttachmentStatus,
@@ -13,6 +14,7 @@ import { type Reconciler, type State, type Status, worst } from '../../base/reco
 import type { AddFailures } from '../cni/add-failures.ts';
 import type { AttachmentRegistry } from '../cni/attachments/registry.ts';
 import type { OvsPorts, PluggedPort } from '../cni/ovs-ports.ts';
+import type { TimedHealth } from '../health/component.ts';
 import type { Problem } from '../inputs/problem.ts';
 import type { Attachment, PodAttachments } from '../model/attachments.ts';
 import { type NetworkFact, nodeSubnetsId } from '../model/facts.ts';
@@ -32,6 +34,7 @@ export interface ReportSources extends ServiceSources, DifferenceSources {
   /** Who wants what a network has on this node. */
   readonly ownersOfNetwork: (network: string) => readonly string[];
   readonly diagnostics: ReadonlyMap<string, readonly Diagnostic[]>;
+  readonly components: () => readonly TimedHealth[];
   /** Objects of the API that could not be read, or contradict each other. */
   readonly inputProblems: () => readonly Problem[];
 }
@@ -69,6 +72,15 @@ export const reportNetworks = (sources: ReportSources): NetworkStatus[] => {
       pods: counts.get(network.name) ?? 0,
     }));
 };
+
+/** What the node's networks need beside the agent, and how it stands. */
+export const reportHealth = ({ components }: ReportSources): ComponentStatus[] =>
+  components().map(({ component, state, message, since }) => ({
+    component,
+    state,
+    since: new Date(since).toISOString(),
+    ...(message !== '' && { message }),
+  }));
 
 export const reportPods = (sources: ReportSources): PodStatus[] => {
   const plugged = new Map(sources.ports.all().map((port) => [`${port.logicalPort} ${port.podUid}`, port]));
@@ -143,7 +155,7 @@ const masqueradeStatus = (
 };
 
 /** Nothing is missing: it comes with its first pod. */
-const UNUSED: Status = { kind: 'done', message: 'not on this node, nothing here uses it' };
+const UNUSED: Status = { kind: 'done', message: 'not on this node, unused here' };
 
 const POD_FEATURES = ['pods', 'isolation-pods', 'host-isolation-pod'];
 
@@ -193,7 +205,7 @@ const lacking = (attachments: readonly PodAttachmentStatus[], addFailure: string
   const [unplugged] = attachments.filter(({ hostInterface }) => hostInterface === undefined);
   if (unplugged !== undefined && addFailure !== undefined) return `it has no port: CNI ADD failed: ${addFailure}`;
   if (unplugged !== undefined)
-    return 'it has no port: no container runtime has asked for its interfaces yet, or somebody took them away';
+    return 'it has no port: the container runtime has not called CNI ADD yet, or its interfaces were removed';
   const [uninstalled] = attachments.filter(({ installed }) => !installed);
   return uninstalled === undefined ? undefined : `ovn-controller has not installed port ${uninstalled.port} yet`;
 };

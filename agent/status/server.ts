@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { dirname } from 'node:path';
 import { messageOf } from '../../base/error-message.ts';
 import { reportDesired, reportDifferences } from './differences.ts';
-import { type ReportSources, reportNetworks, reportNode, reportPods, reportProblems } from './report.ts';
+import { type ReportSources, reportHealth, reportNetworks, reportNode, reportPods, reportProblems } from './report.ts';
 import { reportServices } from './service-report.ts';
 
 export interface StatusServer {
@@ -18,6 +18,7 @@ const REPORTS: ReadonlyMap<string, Report> = new Map<string, Report>([
   ['/v1/networks', reportNetworks],
   ['/v1/pods', reportPods],
   ['/v1/problems', reportProblems],
+  ['/v1/health', reportHealth],
   ['/v1/wanted', reportDesired],
   ['/v1/differences', reportDifferences],
 ]);

@@ -73,7 +73,7 @@ it('finds Services by what they are reached at', () => {
 });
 
 it.each([
-  ['red/web', false, 'network red_net is not on this node: nothing here uses it'],
+  ['red/web', false, 'network red_net is not on this node: unused here'],
   ['red/web', true, undefined],
   ['late/web', true, 'namespace late waits for its primary network'],
   ['nowhere/web', true, 'namespace nowhere is not known'],

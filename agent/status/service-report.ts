@@ -76,7 +76,7 @@ const networkFound = ({ namespace: name }: ServiceFact, { facts, isHere }: Servi
   if (fact === undefined) return { network, message: `network ${network} is not known yet` };
   return isHere(network)
     ? { network, fact }
-    : { network, fact, message: `network ${network} is not on this node: nothing here uses it` };
+    : { network, fact, message: `network ${network} is not on this node: unused here` };
 };
 
 const sliceStatus = (

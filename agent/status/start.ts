@@ -10,7 +10,10 @@ import { reportSources, type Parts as SourceParts } from './report-sources.ts';
 import { serveStatus } from './server.ts';
 
 interface Parts
-  extends Pick<SourceParts, 'core' | 'ports' | 'handler' | 'keeper' | 'nodePorts' | 'encryption' | 'reconcilers'> {
+  extends Pick<
+    SourceParts,
+    'core' | 'ports' | 'handler' | 'keeper' | 'nodePorts' | 'encryption' | 'reconcilers' | 'health'
+  > {
   readonly edges: Edges;
   readonly local: LocalNode;
   readonly probes: Pick<Probes, 'ready'>;

@@ -5,7 +5,7 @@ import { type NetlinkWorker, startNetlink } from '../../datapath/netlink/worker/
 import { connect } from '../../kube/client/connect.ts';
 import { loadConnection } from '../../kube/config/load.ts';
 import { createEventRecorder } from '../../kube/events/recorder.ts';
-import { createOutage } from '../../kube/outage.ts';
+import { createOutage, type Outage } from '../../kube/outage.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import type { Writer } from '../../kube/writer/types.ts';
 import { createWriter } from '../../kube/writer/writer.ts';
@@ -35,6 +35,8 @@ export interface Edges {
   readonly inputs: ClusterInputs;
   readonly client: Pick<KubeClient, 'get' | 'request'>;
   readonly writer: Writer;
+  /** Of the API server. */
+  readonly outage: Pick<Outage, 'since'>;
   readonly emitPodEvent: EmitPodEvent;
   readonly emitServiceEvent: EmitServiceEvent;
   readonly emitNodeEvent: EmitNodeEvent;
@@ -61,7 +63,9 @@ const openApi = async (
   netlink: Pick<NetlinkWorker, 'watch'>,
   log: Logger,
   resources: AsyncDisposableStack,
-): Promise<Pick<Edges, 'inputs' | 'client' | 'writer' | 'emitPodEvent' | 'emitServiceEvent' | 'emitNodeEvent'>> => {
+): Promise<
+  Pick<Edges, 'inputs' | 'client' | 'writer' | 'outage' | 'emitPodEvent' | 'emitServiceEvent' | 'emitNodeEvent'>
+> => {
   const connection = await loadConnection({ kubeconfig, context, env: process.env });
   const client = connect(connection, {
     userAgent: `${NAME}/${packageJson.version}`,
@@ -89,7 +93,7 @@ const openApi = async (
     observe: (observation) => logWriter(log, observation),
   });
   return {
-    ...{ inputs, client, writer },
+    ...{ inputs, client, writer, outage },
     ...{
       emitPodEvent: podEvents(recorder),
       emitServiceEvent: serviceEvents(recorder),

@@ -10,7 +10,7 @@ import { enough } from './enough.ts';
 export const meetNode = async (context: AgentContext, edges: Edges, keeper: NodeKeeper): Promise<LocalNode> => {
   const { log, signal } = context;
   const [local] = await Promise.all([knowNode(context, edges), keeper.whenKnown(signal)]);
-  for (const { message } of keeper.problems()) log.warn({ reason: message }, 'node not as it should be');
+  for (const { message } of keeper.problems()) log.warn({ reason: message }, 'node differs from the desired state');
   return local;
 };
 
@@ -29,7 +29,7 @@ const knowNode = async ({ options, log, signal }: AgentContext, { inputs, databa
     inputs.whenSynced(signal),
     knowNeighbours(databases, signal),
   ]);
-  log.info({ chassis: local.chassisId, encapIps: local.encapIps }, 'this node is known');
+  log.info({ chassis: local.chassisId, encapIps: local.encapIps }, 'node state loaded');
   return local;
 };
 

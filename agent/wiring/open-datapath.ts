@@ -30,15 +30,14 @@ export const openDatapath = (
   const { replica, session } = databases.openvswitch;
   const returns = followSwitch({
     ...{ session, replica },
-    onReconnect: () => log.info('ovs-vswitchd is back: ovn-controller is made to connect'),
-    onError: (error) => log.warn({ err: error }, 'ovn-controller is not made to connect to br-int at once'),
+    onReconnect: () => log.info('ovs-vswitchd is back: reconnecting ovn-controller'),
+    onError: (error) => log.warn({ err: error }, 'ovn-controller not reconnected to br-int'),
   });
   resources.defer(() => returns.close());
   const connections = new ServiceConnections({
     conntrack: openConntrack(spawnAddonIn(buildFolder)),
     clock: systemClock,
-    onError: (error) =>
-      log.warn({ err: error }, 'connections to Services that are elsewhere now are not forgotten yet'),
+    onError: (error) => log.warn({ err: error }, 'connections to moved Services are not deleted yet'),
   });
   resources.defer(() => connections.stop());
   const filters: FilterWatch = {};

@@ -8,7 +8,7 @@ describe('network selections', () => {
     ['JSON', (count: number) => JSON.stringify(Array(count).fill({ name: 'a' }))],
   ])('reads 32 networks in %s and no more', (_, text) => {
     expect(parseNetworkSelections(text(32), 'ns/pod')).toHaveLength(32);
-    const message = 'at most 32 networks are possible, 33 are asked for';
+    const message = 'at most 32 networks are possible, 33 are requested';
     expect(() => parseNetworkSelections(text(33), 'ns/pod')).toThrow(message);
   });
 
@@ -19,8 +19,8 @@ describe('network selections', () => {
 
   it('counts before it looks', () => {
     const text = JSON.stringify(Array(33).fill({ name: '/' }));
-    expect(() => parseNetworkSelections(text, 'ns/pod')).toThrow('33 are asked for');
-    expect(() => parseNetworkSelections('/,'.repeat(40_000), 'ns/pod')).toThrow('40000 are asked for');
+    expect(() => parseNetworkSelections(text, 'ns/pod')).toThrow('33 are requested');
+    expect(() => parseNetworkSelections('/,'.repeat(40_000), 'ns/pod')).toThrow('40000 are requested');
   });
 
   it('reads the comma form', () => {

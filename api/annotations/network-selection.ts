@@ -95,7 +95,7 @@ const parseSelections = (text: string, pod: string, annotation: string): readonl
 
 const refuseMany = (count: number, object: string): void => {
   if (count <= MOST_SELECTIONS) return;
-  throw new ApiError('ERR_API_FIELD', `at most ${MOST_SELECTIONS} networks are possible, ${count} are asked for`, {
+  throw new ApiError('ERR_API_FIELD', `at most ${MOST_SELECTIONS} networks are possible, ${count} are requested`, {
     object,
   });
 };

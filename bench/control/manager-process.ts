@@ -7,8 +7,8 @@ import { CLUSTER_MANAGER_ACCOUNT, PROJECT_NAMESPACE } from '../../sandbox/api/ku
 import { findArtifacts } from '../../sandbox/artifacts.ts';
 
 /** What the program logs. */
-export const RECOVERED = 'recovered what was given out';
-export const CAUGHT_UP = 'caught up with what was there';
+export const RECOVERED = 'recovered allocations';
+export const CAUGHT_UP = 'synced with the API server';
 
 export class ManagerProcess implements AsyncDisposable {
   readonly #child: ChildProcess;

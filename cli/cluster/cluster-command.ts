@@ -20,8 +20,11 @@ export const PROGRAMS_NAMESPACE = 'ovn-udn';
 
 export const withNamespace = (command: Command): Command =>
   withServer(command)
-    .option('-n, --namespace <namespace>', 'only of this namespace; of the API server: default, that of the kubeconfig')
-    .option('-A, --all-namespaces', 'of all namespaces');
+    .option(
+      '-n, --namespace <namespace>',
+      'only this namespace; with the API server the default is the namespace of the kubeconfig',
+    )
+    .option('-A, --all-namespaces', 'all namespaces');
 
 export interface Server {
   readonly client: KubeClient;

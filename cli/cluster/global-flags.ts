@@ -8,14 +8,14 @@ import { withServer } from './server-options.ts';
 
 export const withGlobalFlags = (program: Command): Command => {
   program.enablePositionalOptions();
-  withServer(program).addOption(new Option('-n, --namespace <namespace>', 'of which namespace'));
+  withServer(program).addOption(new Option('-n, --namespace <namespace>', 'namespace of the object'));
   for (const option of program.options) if (option.attributeName() !== 'version') option.hideHelp();
   return program.hook('preAction', (_, command) => {
     for (const option of program.options) {
       const name = option.attributeName();
       if (program.getOptionValueSource(name) !== 'cli') continue;
       if (!command.options.some(({ long }) => long === option.long)) {
-        throw new CliError(`${option.long} has no meaning for ${command.name()}`, 2);
+        throw new CliError(`${option.long} does not apply to ${command.name()}`, 2);
       }
       if (command.getOptionValueSource(name) === 'cli') continue;
       command.setOptionValueWithSource(name, program.getOptionValue(name), 'cli');

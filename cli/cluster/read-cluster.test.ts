@@ -59,7 +59,7 @@ it('a tenant sees its pods and why they wait', async () => {
     ['red/web', 'cluster_udn_shop', '10.100.0.4/16', '0a:58:0a:64:00:04', '10.100.0.1', 'n1', 'ready'],
   ]);
   const { lines, exitStatus } = await askWhy(server(objects, TENANT), { kind: 'pod', name: 'red/web' }, NOW);
-  expect(lines[0]).toBe('pod red/web is ready, as far as it can be told');
+  expect(lines[0]).toBe('pod red/web is ready, as far as could be read');
   expect(exitStatus).toBe(0);
 });
 
@@ -82,7 +82,7 @@ it('without anything, nothing is said to be well', async () => {
   };
   const { lines, exitStatus } = await askWhy(server(objects, nothing), { kind: 'pod', name: 'red/web' }, NOW);
   expect([lines[0], exitStatus]).toEqual([
-    'pod red/web cannot be looked at: pods of namespace red: you may not list them',
+    'pod red/web cannot be inspected: pods of namespace red: you may not list them',
     1,
   ]);
   const { notes } = await clusterPods(server(objects, nothing), question);
@@ -97,7 +97,7 @@ it('a cluster without ovn-udn says so, and a server that is away is an error', a
   });
   const { notes } = await clusterNetworks(bare, { ...question, in: undefined });
   expect(notes).toContain(
-    'not shown: userdefinednetworks.k8s.ovn.org: the API server has no such kind: ovn-udn is not installed',
+    'not shown: userdefinednetworks.k8s.ovn.org: the API server does not serve this kind: ovn-udn is not installed',
   );
   await expect(clusterNetworks(server([], { pods: 500 }), question)).rejects.toThrow('refused');
   await expect(clusterNetworks(server([], { nodes: 401 }), question)).rejects.toThrow('refused');
@@ -127,7 +127,7 @@ const servicesOf = async (refused: Readonly<Record<string, number>>) => {
 it('a tenant sees its Services, on its network of the cluster', async () => {
   const { rows, notes } = await servicesOf(TENANT);
   expect(rows).toEqual([
-    ['red', 'web', 'cluster_udn_shop', 'ClusterIP', '10.96.0.2', '80/TCP', 'none: refused at once', ''],
+    ['red', 'web', 'cluster_udn_shop', 'ClusterIP', '10.96.0.2', '80/TCP', 'none: connections are rejected', ''],
   ]);
   expect(notes).toEqual(['not shown: clusteruserdefinednetworks.k8s.ovn.org: you may not list them']);
 });
@@ -135,7 +135,7 @@ it('a tenant sees its Services, on its network of the cluster', async () => {
 it('without slices, nothing is said of endpoints; without Services, there are none; both are reported', async () => {
   const what = 'endpointslices.discovery.k8s.io of namespace red: you may not list them';
   const slices = await servicesOf({ endpointslices: 403 });
-  const note = `endpoints not known: ${what}`;
+  const note = `endpoints unknown: ${what}`;
   expect(slices.rows).toEqual([['red', 'web', 'cluster_udn_shop', 'ClusterIP', '10.96.0.2', '80/TCP', '?', note]]);
   expect(slices.notes).toEqual([`not shown: ${what}`]);
   expect(await servicesOf({ services: 403 })).toMatchObject({
@@ -153,7 +153,7 @@ it.each([
   ],
 ])('without %s, nobody knows the network of a Service', async (resource, why) => {
   const { rows, notes } = await servicesOf({ [resource]: 403 });
-  expect(rows).toEqual([['red', 'web', '?', 'ClusterIP', '10.96.0.2', '80/TCP', '?', `network not known: ${why}`]]);
+  expect(rows).toEqual([['red', 'web', '?', 'ClusterIP', '10.96.0.2', '80/TCP', '?', `unknown network: ${why}`]]);
   expect(notes).toEqual([`not shown: ${why}`]);
 });
 
@@ -204,7 +204,7 @@ it('check names the policies that nobody enforces', async () => {
       result: 'warning',
       what: 'network policies, 3 of them',
       message:
-        'ovn-udn does not enforce them, and traffic that they deny is allowed: NetworkPolicy blue/other, NetworkPolicy red/all, NetworkPolicy red/app',
+        'ovn-udn does not enforce them: traffic that they deny is allowed: NetworkPolicy blue/other, NetworkPolicy red/all, NetworkPolicy red/app',
     },
   ]);
   expect(await checkUnenforced(server([], { networkpolicies: 404 }))).toEqual([]);

@@ -150,7 +150,8 @@ const readLeader = async (
 /** @throws what says nothing of this one resource, but of the server */
 const unreadBecause = (error: unknown, resource: string, what: string, verb: 'get' | 'list'): Unread => {
   if (isForbidden(error)) return { resource, what, why: `you may not ${verb} ${verb === 'get' ? 'it' : 'them'}` };
-  if (isNotFound(error)) return { resource, what, why: 'the API server has no such kind: ovn-udn is not installed' };
+  if (isNotFound(error))
+    return { resource, what, why: 'the API server does not serve this kind: ovn-udn is not installed' };
   throw error;
 };
 

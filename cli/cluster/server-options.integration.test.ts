@@ -109,8 +109,8 @@ describe.each(['udnctl', PLUGIN])('%s', (program) => {
   });
 
   it.each([
-    [['networks', '--request-timeout', 'soon'], 'It is a number of seconds'],
-    [['--context', 'two', 'render', '-f', '-', '--node', 'n'], '--context has no meaning for render'],
+    [['networks', '--request-timeout', 'soon'], 'Expected a number of seconds'],
+    [['--context', 'two', 'render', '-f', '-', '--node', 'n'], '--context does not apply to render'],
     [['networks', '-A', '--as-group', 'a'], '--as'],
     [['networks', '-A', '--cluster', 'three'], 'no cluster "three"'],
     [['networks', '-A', '--server', 'localhost:1'], '"localhost:1" is not the address of an API server'],

@@ -49,7 +49,7 @@ export const withServer = (command: Command): Command => {
 };
 
 const OTHERS = `
-Flags of kubectl that say how the API server is reached, and as whom, have their meaning here: see kubectl options.`;
+The flags of kubectl that select the API server and the user are accepted with the same meaning: see kubectl options.`;
 
 /** What a command line that is being typed says of them. @param values by the long names of options */
 export const serverOptionsOf = (values: ReadonlyMap<string, string>): ServerOptions =>
@@ -65,29 +65,32 @@ export const serverOptionsOf = (values: ReadonlyMap<string, string>): ServerOpti
 const serverOptions = (): Option[] => [...shownOptions(), ...kubectlOptions().map((one) => one.hideHelp())];
 
 const shownOptions = (): Option[] => [
-  new Option('--kubeconfig <file>', 'how the API server is reached, instead of KUBECONFIG'),
-  new Option('--context <context>', 'of the kubeconfig, instead of its current one'),
+  new Option('--kubeconfig <file>', 'kubeconfig file to use instead of KUBECONFIG'),
+  new Option('--context <context>', 'kubeconfig context to use instead of the current one'),
 ];
 
 const kubectlOptions = (): Option[] => [
-  new Option('--cluster <cluster>', 'of the kubeconfig, instead of that of the context'),
-  new Option('--user <user>', 'of the kubeconfig, instead of that of the context'),
+  new Option('--cluster <cluster>', 'kubeconfig cluster to use instead of that of the context'),
+  new Option('--user <user>', 'kubeconfig user to use instead of that of the context'),
   new Option('-s, --server <url>', 'address of the API server'),
-  new Option('--tls-server-name <hostname>', 'name that the certificate of the server has'),
-  new Option('--insecure-skip-tls-verify', 'take any certificate of the server'),
-  new Option('--certificate-authority <file>', 'who signed the certificate of the server'),
-  new Option('--client-certificate <file>', 'certificate of who asks'),
-  new Option('--client-key <file>', 'key of that certificate'),
-  new Option('--token <token>', 'token of who asks'),
-  new Option('--as <username>', 'ask as somebody else'),
-  new Option('--as-uid <uid>', 'UID of that user'),
-  new Option('--as-group <group>', 'a group of that user; may be repeated').argParser(collected),
-  new Option('--request-timeout <duration>', 'of one request: 30, 5s, 1m30s; 0 is for ever').argParser(readTimeout),
+  new Option('--tls-server-name <hostname>', 'server name to verify in the certificate of the API server'),
+  new Option('--insecure-skip-tls-verify', 'accept any certificate of the API server'),
+  new Option('--certificate-authority <file>', 'certificate authority of the API server'),
+  new Option('--client-certificate <file>', 'client certificate'),
+  new Option('--client-key <file>', 'key of the client certificate'),
+  new Option('--token <token>', 'bearer token'),
+  new Option('--as <username>', 'user to impersonate'),
+  new Option('--as-uid <uid>', 'UID to impersonate'),
+  new Option('--as-group <group>', 'group to impersonate; repeatable').argParser(collected),
+  new Option('--request-timeout <duration>', 'timeout of one request: 30, 5s, 1m30s; 0 means none').argParser(
+    readTimeout,
+  ),
 ];
 
 const readTimeout = (text: string): number => {
   const milliseconds = parseTimeout(text);
-  if (milliseconds === undefined) throw new InvalidArgumentError('It is a number of seconds, or 500ms, 5s, 1m30s, 1h.');
+  if (milliseconds === undefined)
+    throw new InvalidArgumentError('Expected a number of seconds, or 500ms, 5s, 1m30s, 1h.');
   return milliseconds;
 };
 

@@ -88,7 +88,7 @@ const clusterIpItem = (ip: Ip, ports: readonly ServicePort[], backends: Backends
 const refusedNotes = ({ name, role }: EndpointNetwork, { refused }: Backends): string[] => {
   const addresses = [...new Set(refused)];
   if (addresses.length === 0) return [];
-  const why = role === 'default' ? 'nothing may be sent there' : `no address of network ${name}`;
+  const why = role === 'default' ? 'traffic to this address is not allowed' : `no address of network ${name}`;
   return [`left out, ${why}: ${named(addresses)}`];
 };
 
@@ -103,7 +103,7 @@ const mirrorNotes = (
   const isMirrored = slices.some(({ madeFor, network }) => madeFor === 'primary' && network === name);
   if (own.size === 0 || isMirrored) return [];
   return [
-    `Kubernetes has ${own.size} ready on the default network, and no slice has their addresses on network ${name}`,
+    `Kubernetes has ${own.size} ready on the default network, but no slice has their addresses on network ${name}`,
   ];
 };
 
@@ -111,5 +111,7 @@ const mirrorNotes = (
 const portNotes = ({ ip, ports = [] }: ClusterIpItem): string[] => {
   const empty = ports.filter(({ backends }) => backends.length === 0);
   if (empty.length === 0 || empty.length === ports.length) return [];
-  return [`no endpoints, refused at once: ${named(empty.map((one) => `${withPort(ip, one.port)}/${one.protocol}`))}`];
+  return [
+    `no endpoints, connections are rejected: ${named(empty.map((one) => `${withPort(ip, one.port)}/${one.protocol}`))}`,
+  ];
 };

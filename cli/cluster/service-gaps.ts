@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 export const notProgrammed = (object: unknown): readonly string[] => {
   const { annotations } = askedSchema.parse(object).metadata;
-  return annotations?.[IDLED] === undefined ? [] : ['waking it up: it has been idled'];
+  return annotations?.[IDLED] === undefined ? [] : ['waiting to be unidled: its workload is scaled to zero'];
 };
 
 const IDLED = 'k8s.ovn.org/idled-at';

@@ -26,7 +26,7 @@ export const serviceNetwork = (name: string, scene: Scene): ServiceNetwork => {
 };
 
 const notKnown = (namespace: string, hidden: Unread | undefined): ServiceNetwork => {
-  const found = hidden === undefined ? `namespace ${namespace} is not there` : unreadText(hidden);
+  const found = hidden === undefined ? `namespace ${namespace} does not exist` : unreadText(hidden);
   return { why: unknown(`network of ${namespace}`, found) };
 };
 

@@ -118,8 +118,8 @@ describe('a Service of a tenant', () => {
   it('has endpoints that nobody has mirrored', () => {
     const [row] = rowsOf(service('red/web'), slice('red/web', 'default', ['10.128.0.5', '10.128.0.6'])) ?? [];
     expect(row?.slice(6)).toEqual([
-      'none: refused at once',
-      'Kubernetes has 2 ready on the default network, and no slice has their addresses on network red_net',
+      'none: connections are rejected',
+      'Kubernetes has 2 ready on the default network, but no slice has their addresses on network red_net',
     ]);
   });
 
@@ -128,14 +128,14 @@ describe('a Service of a tenant', () => {
     expect(rowsOf(tenant('blue'), blue)).toEqual([
       [
         ...['blue', 'web', '-', 'ClusterIP', '10.96.0.2', '80/TCP', '-'],
-        'waits for its network: namespace blue asks for a primary network and has none: no UserDefinedNetwork is in it, and no ClusterUserDefinedNetwork selects it',
+        'waits for its network: namespace blue asks for a primary network and has none: it has no UserDefinedNetwork, and no ClusterUserDefinedNetwork selects it',
       ],
     ]);
     const young = settledNetwork(layer2Udn('blue/net', ['10.101.0.0/16']));
     const nad = nadOf(young, 'blue', {}, { annotations: {} });
     expect(itemsOf(tenant('blue'), young, nad, blue)).toMatchObject([{ state: 'waiting', cause: 'id-missing' }]);
     expect(itemsOf(service('gone/web'))).toMatchObject([
-      { state: 'unknown', notes: ['network not known: namespace gone is not there'] },
+      { state: 'unknown', notes: ['unknown network: namespace gone does not exist'] },
     ]);
   });
 });
@@ -156,40 +156,40 @@ describe('a Service of the default network', () => {
     const slices = [slice('plain/web', 'any', ['127.0.0.1', '169.254.1.1'])];
     const [row] = rowsOf(service('plain/web'), ...slices) ?? [];
     expect(row?.slice(6)).toEqual([
-      'none: refused at once',
-      'left out, nothing may be sent there: 127.0.0.1, 169.254.1.1',
+      'none: connections are rejected',
+      'left out, traffic to this address is not allowed: 127.0.0.1, 169.254.1.1',
     ]);
   });
 
   it('without endpoints is refused, and a port without any, too', () => {
     const both = { ports: [...HTTP, { name: 'other', port: 81 }] };
-    expect(rowsOf(service('plain/web', both))?.[0]?.slice(6)).toEqual(['none: refused at once', '']);
+    expect(rowsOf(service('plain/web', both))?.[0]?.slice(6)).toEqual(['none: connections are rejected', '']);
     expect(rowsOf(service('plain/web', both), slice('plain/web', 'default', ['10.128.0.5']))?.[0]?.slice(6)).toEqual([
       '1 ready',
-      'no endpoints, refused at once: 10.96.0.2:81/TCP',
+      'no endpoints, connections are rejected: 10.96.0.2:81/TCP',
     ]);
     const wrong = { ports: [{ name: 'none-of-its-ports', port: 1 }] };
     const named = slice('plain/web', 'default', ['10.128.0.5'], wrong);
-    expect(rowsOf(service('plain/web'), named)?.[0]?.[6]).toBe('none: refused at once');
+    expect(rowsOf(service('plain/web'), named)?.[0]?.[6]).toBe('none: connections are rejected');
   });
 });
 
 describe('a Service that nothing is programmed for', () => {
   it.each([
-    ['headless', { clusterIP: 'None', clusterIPs: ['None'] }, {}, ['None', ''], 'headless: DNS is all that it is'],
+    ['headless', { clusterIP: 'None', clusterIPs: ['None'] }, {}, ['None', ''], 'headless: resolved by DNS only'],
     [
       'a name',
       { type: 'ExternalName', externalName: 'db.example.com', clusterIPs: [] },
       {},
       ['', ''],
-      'a name for db.example.com: DNS is all that it is',
+      'ExternalName db.example.com: resolved by DNS only',
     ],
     [
       'of another proxy',
       {},
       { labels: { 'service.kubernetes.io/service-proxy-name': 'mine' } },
       ['10.96.0.2', ''],
-      'programmed by mine, and not by ovn-udn',
+      'programmed by mine, not by ovn-udn',
     ],
   ])('%s', (_, spec, metadata, [ips, endpoints], note) => {
     const [row] = rowsOf(service('plain/web', spec, {}, metadata)) ?? [];
@@ -204,7 +204,11 @@ describe('a Service that nothing is programmed for', () => {
 });
 
 it.each([
-  ['kube-system/kube-dns', namespace('kube-system'), 'for pods of all networks'],
+  [
+    'kube-system/kube-dns',
+    namespace('kube-system'),
+    'reachable from pods of all networks, unless --udn-allowed-default-services excludes it',
+  ],
   ['kube-system/metrics', namespace('kube-system'), ''],
   ['kube-system/kube-dns', tenant('kube-system'), 'waits for its network'],
 ])('%s (%#) says whom it is for', (key, inNamespace, note) => {
@@ -233,7 +237,7 @@ it('what is not programmed yet is named', () => {
     },
     { annotations: { 'service.kubernetes.io/topology-mode': 'Auto', 'k8s.ovn.org/idled-at': '2026-05-01T00:00:00Z' } },
   );
-  expect(noteOf(asks)).toBe('not programmed yet: waking it up: it has been idled');
+  expect(noteOf(asks)).toBe('not programmed yet: waiting to be unidled: its workload is scaled to zero');
   const asDefault = { internalTrafficPolicy: 'Cluster', externalTrafficPolicy: 'Cluster', sessionAffinity: 'ClientIP' };
   expect(noteOf(service('plain/web', asDefault))).toBe('');
 });
@@ -249,10 +253,10 @@ it('an address outside that an older Service has is reported at the other', () =
   );
   const notes = rows?.map((row) => row.at(-1)?.split('\n')[0]);
   expect(notes).toEqual([
-    'not reached at 192.0.2.1:80/TCP: Service plain/b has it',
+    'not reachable at 192.0.2.1:80/TCP: Service plain/b has it',
     '',
     '',
-    'not reached at 127.0.0.1: inside the cluster, where it would take what is sent to others',
+    'not reachable at 127.0.0.1: inside the cluster, where it would capture the traffic of others',
   ]);
 });
 

@@ -17,7 +17,7 @@ export interface ServiceItem {
   /**
    * `served`: its ClusterIPs are answered or refused wherever its network is; `waiting`: for its network, or a ClusterIP;
    * `dns`: nothing is programmed for it; `foreign`: nothing is programmed by us; `unknown`: something may not be read;
-   * `unreadable`: it cannot be understood.
+   * `unreadable`: it cannot be parsed.
    */
   readonly state: 'served' | 'waiting' | 'dns' | 'foreign' | 'unknown' | 'unreadable';
   /** Absent while its namespace waits for it, and where it is not known. */
@@ -75,16 +75,16 @@ const itemOf = (state: ServiceState, network: ServiceNetwork, context: Context):
 /** One that nothing is to be programmed for. */
 const unserved = ({ isHeadless, externalName }: ServiceState, { type, metadata }: Service): Found | undefined => {
   const proxy = metadata.labels[SERVICE_LABELS.proxyName];
-  if (proxy !== undefined) return { state: 'foreign', notes: [`programmed by ${proxy}, and not by ovn-udn`] };
-  if (type === 'ExternalName') return { state: 'dns', notes: [`a name for ${externalName}: DNS is all that it is`] };
-  return isHeadless ? { state: 'dns', notes: ['headless: DNS is all that it is'] } : undefined;
+  if (proxy !== undefined) return { state: 'foreign', notes: [`programmed by ${proxy}, not by ovn-udn`] };
+  if (type === 'ExternalName') return { state: 'dns', notes: [`ExternalName ${externalName}: resolved by DNS only`] };
+  return isHeadless ? { state: 'dns', notes: ['headless: resolved by DNS only'] } : undefined;
 };
 
 const served = (state: ServiceState, service: Service, found: ServiceNetwork, { scene, claims }: Context): Found => {
   const { notProgrammed } = state;
   if (found.network === undefined) {
     const { state: doubt, cause, found: reason } = found.why;
-    if (doubt === 'unknown') return { state: 'unknown', notProgrammed, notes: [`network not known: ${reason}`] };
+    if (doubt === 'unknown') return { state: 'unknown', notProgrammed, notes: [`unknown network: ${reason}`] };
     const notes = [`waits for its network: ${reason}`];
     return { state: 'waiting', ...(cause !== undefined && { cause }), notProgrammed, notes };
   }
@@ -92,8 +92,7 @@ const served = (state: ServiceState, service: Service, found: ServiceNetwork, { 
   const common = { network: network.name, notProgrammed };
   if (service.clusterIps.length === 0) return { ...common, state: 'waiting', notes: ['has no ClusterIP yet'] };
   const hidden = unreadOf(scene, 'endpointslices');
-  if (hidden !== undefined)
-    return { ...common, state: 'unknown', notes: [`endpoints not known: ${unreadText(hidden)}`] };
+  if (hidden !== undefined) return { ...common, state: 'unknown', notes: [`endpoints unknown: ${unreadText(hidden)}`] };
   const endpoints = serviceEndpoints(service, network, scene.slicesOf(state.key));
   const forAll = network.role === 'default' && ALLOWED.includes(state.key) ? [FOR_ALL] : [];
   const notes = [...forAll, ...externalNotes(state, service, network, claims), ...endpoints.notes];
@@ -102,4 +101,4 @@ const served = (state: ServiceState, service: Service, found: ServiceNetwork, { 
 
 /** Which ones agents take is a setting of theirs, which the API does not show. */
 const ALLOWED = parseAllowedServices(DEFAULT_ALLOWED_SERVICES);
-const FOR_ALL = 'for pods of all networks, unless --udn-allowed-default-services says otherwise';
+const FOR_ALL = 'reachable from pods of all networks, unless --udn-allowed-default-services excludes it';

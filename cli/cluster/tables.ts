@@ -109,7 +109,7 @@ const networkText = ({ network, state }: ServiceItem): string => {
 /** Beside its ClusterIP. */
 const endpointsText = ({ ready, terminating = 0 }: ClusterIpItem, { state }: ServiceItem): string => {
   if (ready === undefined) return state === 'waiting' ? '-' : state === 'unknown' ? '?' : '';
-  if (ready + terminating === 0) return 'none: refused at once';
+  if (ready + terminating === 0) return 'none: connections are rejected';
   return terminating === 0 ? `${ready} ready` : `${ready} ready, ${terminating} terminating`;
 };
 

@@ -85,14 +85,10 @@ interface CommandOptions extends ServerOptions {
 
 /** @param withNode where an agent is, the node is looked at, too */
 export const checkCommand = ({ withNode }: { readonly withNode: boolean }): Command =>
-  withServer(
-    new ProgramCommand('check').description(
-      'whether this cluster is installed as it should be; asks the API server, changes nothing',
-    ),
-  )
+  withServer(new ProgramCommand('check').description('check the installation through the API server; changes nothing'))
     .addOption(new Option('-n, --namespace <name>', 'of the programs').default(PROGRAMS_NAMESPACE))
-    .option('--before', 'before an installation: whether this cluster and this user can')
-    .addOption(new Option('-o, --output <format>', 'how to print it').choices(TEXT_FORMATS).default('text'))
+    .option('--before', 'check before an installation whether this cluster and this user meet the requirements')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(TEXT_FORMATS).default('text'))
     .action(async (options: CommandOptions) => {
       const { namespace, before = false, output } = options;
       const node = withNode && existsSync(dirname(DEFAULT_AGENT_SOCKET)) ? nodeTraces() : undefined;

@@ -23,7 +23,7 @@ export const examineCluster = async (
   const snapshot = await readCluster(client, { reservations: true, now });
   const violations = violationsIn(snapshot);
   const { networks, nads, nodes, pods, unread } = snapshot;
-  const looked = `${networks.size} networks, ${nads.size} NADs, ${nodes.size} nodes and ${pods.size} pods were looked at`;
+  const looked = `${networks.size} networks, ${nads.size} NADs, ${nodes.size} nodes and ${pods.size} pods were checked`;
   return {
     data: { violations, unread: unread.map(({ what, why }) => ({ what, why })) },
     lines: [
@@ -31,7 +31,7 @@ export const examineCluster = async (
         ({ rule, objects, message }) => `${rule}: ${[objects.join(', '), message].filter(Boolean).join(': ')}`,
       ),
       ...unread.map((one) => `unknown: ${unreadText(one)}`),
-      violations.length === 0 ? `nothing is wrong: ${looked}` : `${violations.length} things are wrong: ${looked}`,
+      violations.length === 0 ? `no problems: ${looked}` : `${violations.length} problems: ${looked}`,
     ],
     exitStatus: unread.length > 0 ? 2 : violations.length > 0 ? 1 : 0,
   };

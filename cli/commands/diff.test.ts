@@ -77,7 +77,7 @@ describe('diff', () => {
     const of = async (name: string) => (await diff(agent(DIFFERENCES), { network: name })).lines[0];
     expect(await of('red/net')).toBe('network red_net');
     expect(await of('gone_net')).toBe('network gone_net');
-    await expect(of('nothing')).rejects.toThrow('this node knows no network "nothing"');
+    await expect(of('nothing')).rejects.toThrow('this node does not know network "nothing"');
   });
 
   it('exits with 0 when nothing differs', async () => {
@@ -112,7 +112,7 @@ describe('diff', () => {
 
   it('exits with 2 when a place cannot be read, and says so', async () => {
     expect(await diff(agent([], { unreadable: [{ backend: 'nftables', message: 'no nft' }] }), {})).toMatchObject({
-      lines: ['! nftables cannot be read, nothing is known of it: no nft'],
+      lines: ['! nftables cannot be read, its state is unknown: no nft'],
       exitStatus: 2,
     });
   });

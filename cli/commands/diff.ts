@@ -46,7 +46,7 @@ const linesOf = ({ differences, unreadable, unsupported }: DifferencesStatus): s
       network === '' ? 'of no network' : `network ${network}`,
       ...backendLines(byNetwork.get(network) ?? []),
     ]),
-    ...unreadable.map(({ backend, message }) => `! ${backend} cannot be read, nothing is known of it: ${message}`),
+    ...unreadable.map(({ backend, message }) => `! ${backend} cannot be read, its state is unknown: ${message}`),
     ...(differences.length + unreadable.length === 0 ? ['no difference'] : []),
     ...unsupportedLines(unsupported),
   ];

@@ -41,10 +41,10 @@ export const doctor = async (sources: DoctorSources, { fix }: { readonly fix: bo
     lines: [
       ...open.map(({ guard, key, why }) => `open: ${guard}: ${key}: ${why}`),
       ...results.map(({ outcome, what, why, problem }) => `${LABELS[outcome]}: ${what}: ${problem ?? why}`),
-      ...unseen.map((text) => `cannot be looked at: ${text}`),
+      ...unseen.map((text) => `cannot be inspected: ${text}`),
       ...(open.length === 0 && left.length === 0 && unseen.length === 0 && !fix ? [nothingLeft(results)] : []),
       ...(results.some(({ outcome, byAgent }) => outcome === 'left' && !byAgent)
-        ? ['udnctl doctor --fix removes what is left']
+        ? ['udnctl doctor --fix removes the leftovers']
         : []),
     ],
     exitStatus: unseen.length > 0 ? 2 : left.length + open.length > 0 ? 1 : 0,
@@ -53,7 +53,7 @@ export const doctor = async (sources: DoctorSources, { fix }: { readonly fix: bo
 
 /** The agent adds no pod then, and says so too. */
 const filterGuard = ({ noFilters }: NodeReading['state']): OpenGuard[] =>
-  noFilters.map((why) => ({ guard: 'frame filters', key: 'kernel', why: `${why}; until then no pod is added` }));
+  noFilters.map((why) => ({ guard: 'frame filters', key: 'kernel', why: `${why}; until then CNI ADD fails` }));
 
 /** Who hangs does so for the agent too, which has more patience. */
 const desiredState = async (agent: DoctorSources['agent'], blind: string[]) => {
@@ -71,7 +71,7 @@ const desiredState = async (agent: DoctorSources['agent'], blind: string[]) => {
     return { networks, pods, report };
   } catch (error) {
     const why = messageOf(error);
-    throw new CliError(`it cannot be told what is left, because what is wanted is not known: ${why}`, 2);
+    throw new CliError(`leftovers cannot be determined, because the desired state is unknown: ${why}`, 2);
   }
 };
 
@@ -89,8 +89,8 @@ const LABELS = { left: 'left', removed: 'removed', failed: 'failed', underway: '
 
 const nothingLeft = ({ length }: readonly Treated[]): string =>
   length === 0
-    ? 'nothing is left of networks and pods that are gone'
-    : 'nothing is left but what the agent is removing: look again in some seconds';
+    ? 'no leftovers of deleted networks and pods'
+    : 'only leftovers that the agent is removing: run this again in a few seconds';
 
 const treat = async (
   sources: DoctorSources,

@@ -78,7 +78,7 @@ const overview = (datapaths: readonly Datapath[], flows: readonly NetworkFlow[])
 });
 
 const gatewayTable = ({ bridge, groups }: GatewayFlows): Output['tables'][number] => ({
-  title: `${bridge}, by what the flows are for`,
+  title: `${bridge}, by purpose`,
   head: ['OF', 'TABLE', 'PRIORITY', 'FLOWS', 'PACKETS', 'FOR'],
   rows: groups.map(({ owner, table, priority, purpose, flows }) => [
     owner,

@@ -89,12 +89,12 @@ const withAnnotations = (node: KubeObject, added: Readonly<Record<string, string
 const missingDefault = ({ metadata: { name } }: KubeObject, key: string, value: string): Diagnostic => ({
   object: `Node/${name}`,
   severity: 'info',
-  message: `annotation ${key} is not in the input: taken as the node's agent would write it, ${value}`,
+  message: `annotation ${key} is not in the input: assuming what the node's agent would write, ${value}`,
 });
 
 /** Everything else of the node can be rendered. */
 const unreachable = ({ metadata: { name } }: KubeObject): Diagnostic => ({
   object: `Node/${name}`,
   severity: 'warning',
-  message: `status.addresses has no InternalIP and there is no annotation ${NODE_ANNOTATIONS.encapIps}: nothing says where its tunnels end`,
+  message: `status.addresses has no InternalIP and there is no annotation ${NODE_ANNOTATIONS.encapIps}: the endpoint of its tunnels is unknown`,
 });

@@ -128,7 +128,7 @@ describe('render', () => {
       const { openflow, diagnostics } = renderFor('n1', [withBridge(bridge)]);
       const [, uplink] = /in_port=LOCAL, actions=.*output:(\S+)$/m.exec(openflow[bridge]?.join('\n') ?? '') ?? [];
       const matching = diagnostics.filter(
-        ({ severity, message }) => severity === 'info' && message.endsWith(`as ${uplink}`),
+        ({ severity, message }) => severity === 'info' && message.endsWith(`assuming ${uplink}`),
       );
       expect(matching).toHaveLength(1);
       return uplink;
@@ -253,7 +253,7 @@ describe('render', () => {
   it('says what could not be read before it says that there is no Node', () => {
     const { objects: read, diagnostics } = parseManifests('kind: Node\nmetadata: {name: n1', 'node.yaml');
     expect(() => render({ objects: read, diagnostics, node: 'n1', cluster: parseClusterConfig() })).toThrow(
-      /^node\.yaml document 1: not YAML: .+; there is no Node "n1" in the rest of the input$/,
+      /^node\.yaml document 1: not YAML: .+; no Node "n1" in the rest of the input$/,
     );
   });
 });

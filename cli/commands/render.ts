@@ -69,7 +69,7 @@ const noNode = (node: string, diagnostics: readonly Diagnostic[]): string => {
   const unread = diagnostics
     .filter(({ severity }) => severity === 'error')
     .map(({ object, message }) => `${object}: ${message}`);
-  const absent = `there is no Node "${node}" in ${unread.length === 0 ? 'the input' : 'the rest of the input'}`;
+  const absent = `no Node "${node}" in ${unread.length === 0 ? 'the input' : 'the rest of the input'}`;
   return [...unread, absent].join('; ');
 };
 

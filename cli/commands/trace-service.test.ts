@@ -205,7 +205,7 @@ describe('a packet to a Service', () => {
     const ovn = (endpoint: string | undefined) =>
       endpoint === undefined ? read('ovn-chosen').replace('10.76.0.4:8080', '10.9.9.9:8080') : BOTH.ovn(endpoint);
     expect((await head({ ...BOTH, ovn }))[4]).toBe(
-      '    ovn-trace says otherwise: no load balancer sends it to 10.76.0.4:8080',
+      '    ovn-trace disagrees: no load balancer sends it to 10.76.0.4:8080',
     );
   });
 
@@ -213,7 +213,7 @@ describe('a packet to a Service', () => {
     const refused: Answers = { openVswitch: () => read('refused'), ovn: () => read('ovn-refused') };
     expect(await head(refused, { to: 'service/red/empty' })).toEqual([
       'refused with a TCP reset: load balancer lb-empty of Service red/empty has no endpoints for 10.96.0.5:80/tcp',
-      'handed to ovn-controller, which answers it or completes it',
+      'sent to ovn-controller, which answers or completes it',
       'ovn-trace agrees: refused by stage ls_in_lb of switch red_net_node-1: ct.new && ip4.dst == 10.96.0.5 && tcp.dst == 80',
     ]);
   });
@@ -224,7 +224,11 @@ describe('a packet to a Service', () => {
       'service/green/foreign',
       /^not answered: 10\.96\.0\.9:80\/tcp: Service green\/foreign is on network green_net, whose .*; the packet is in network red_net$/,
     ],
-    ['that is not in the database', 'service/red/lost', /^not programmed here: load balancer lb-lost is not there in/],
+    [
+      'that is not in the database',
+      'service/red/lost',
+      /^not programmed here: load balancer lb-lost does not exist in/,
+    ],
     ['of a network that is not here', 'service/red/late', /^not programmed here: network red_net is not on this node$/],
   ])('%s says why there is no answer', async (_, to, message) => {
     // What no load balancer takes, for one: it is handed to the controller, too.

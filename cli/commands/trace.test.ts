@@ -125,13 +125,13 @@ describe('trace', () => {
 
   it('says where they differ', async () =>
     expect((await lines(read('ovn-trace/portsec.txt')))[1]).toBe(
-      'ovn-trace says otherwise: dropped by stage ls_in_apply_port_sec of switch s1: reg0[15] == 1',
+      'ovn-trace disagrees: dropped by stage ls_in_apply_port_sec of switch s1: reg0[15] == 1',
     ));
 
   it('says all the rest when ovn-trace does not answer', async () =>
     expect((await lines(new Error('it was not found'))).slice(0, 2)).toEqual([
       'delivered to red/b on this node, network default',
-      'ovn-trace cannot be asked: it was not found',
+      'ovn-trace failed: it was not found',
     ]));
 
   it('has every stage when it is asked for them', async () =>
@@ -152,8 +152,8 @@ describe('trace', () => {
   it('from the host says first what host isolation does', async () => {
     const { data, lines: printed } = await trace(sources(read('ovn-trace/local.txt')), { ...OPTIONS, from: ['host'] });
     expect(printed.slice(0, 2)).toEqual([
-      'dropped by host isolation (nft chain udn-isolation), whoever sends it: no cgroup of a kubelet is known',
-      'if it gets past: delivered to red/b on this node, network default',
+      'dropped by host isolation (nft chain udn-isolation), from any process: the cgroup of the kubelet is unknown',
+      'otherwise: delivered to red/b on this node, network default',
     ]);
     expect(data).toMatchObject({ result: 'dropped', openVswitch: { kind: 'delivered' }, logical: { agrees: true } });
   });
@@ -161,7 +161,7 @@ describe('trace', () => {
   it('from the host says that it is not known when nftables do not answer', async () => {
     const silent = { ...sources(''), hostTable: () => Promise.reject(new Error('no nft')) };
     expect((await trace(silent, { ...OPTIONS, from: ['host'] })).lines[1]).toBe(
-      'nftables cannot be read, host isolation may drop it: no nft',
+      'nftables cannot be read: host isolation may drop the packet: no nft',
     );
   });
 });

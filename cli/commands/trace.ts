@@ -55,7 +55,7 @@ export const trace = async (sources: TraceSources, options: TraceOptions): Promi
 };
 
 const onlyConntrackKnows = ({ what, service }: Balancing): string =>
-  `${what} is of Service ${service.namespace}/${service.name}: of a connection that is there already, conntrack alone knows the endpoint; trace to an endpoint instead`;
+  `${what} belongs to Service ${service.namespace}/${service.name}: only conntrack knows the endpoint of an established connection; trace to an endpoint instead`;
 
 const sceneOf = async (
   { agent, northbound, southbound, runner }: TraceSources,
@@ -86,7 +86,7 @@ const hostResultOf = (
 ): HostResult => {
   if (stop !== undefined) return { kind: 'dropped', message: stop };
   if (unread !== undefined)
-    return { kind: 'passes', why: `nftables cannot be read, host isolation may drop it: ${unread}` };
+    return { kind: 'passes', why: `nftables cannot be read: host isolation may drop the packet: ${unread}` };
   const { bridge, inPort, destination, protocol, port } = packet;
   const link = ports.find((one) => one.bridge === bridge && String(one.ofport) === inPort)?.name;
   const result = hostIsolationOf(table, { destination, protocol, port, link, established });

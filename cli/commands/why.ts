@@ -25,7 +25,7 @@ export const questionOf = (words: readonly string[], namespace: string): Questio
   const [kind, name] = second === undefined ? splitKind(first) : [first, second];
   const subject = SUBJECTS.find((one) => one === kind) ?? LONG_NAMES[kind];
   if (subject === undefined) throw new CliError(`"${kind}" is not ${SUBJECTS.join(', ')}`, 2);
-  if (name === '' || name.split('/').length > 2) throw new CliError(`"${name}" is no name`, 2);
+  if (name === '' || name.split('/').length > 2) throw new CliError(`"${name}" is not a valid name`, 2);
   const isNamespaced = subject === 'pod' || subject === 'service' || subject === 'udn';
   return { kind: subject, name: isNamespaced && !name.includes('/') ? `${namespace}/${name}` : name };
 };

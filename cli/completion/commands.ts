@@ -7,8 +7,8 @@ import { completionScript, formatSuggestions, SHELLS, type Shell } from './scrip
 
 export const completionCommand = (): Command =>
   new ProgramCommand('completion')
-    .description('what a shell needs to complete command lines: source <(udnctl completion bash)')
-    .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
+    .description('print the completion script of a shell: source <(udnctl completion bash)')
+    .addArgument(new Argument('<shell>', 'name of the shell').choices(SHELLS))
     .action((shell: Shell) => {
       process.stdout.write(completionScript(shell, 'udnctl'));
     });

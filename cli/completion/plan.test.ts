@@ -15,7 +15,7 @@ it('commands, with what they are for', () => {
   expect(plan).toMatchObject({ kind: 'words' });
   expect(planOf('')).toEqual(expect.arrayContaining(['networks', 'pods', 'why', 'trace', 'doctor', 'completion']));
   expect(planOf('p')).toEqual(['pods', 'problems']);
-  expect(planOf('s')).toEqual(['services']);
+  expect(planOf('s')).toEqual(['services', 'status']);
   expect(planOf('nothing', '')).toEqual(planOf(''));
 });
 

@@ -144,7 +144,7 @@ describe('kubectl udn', () => {
 
   it('answers with the exit status', async () => {
     const { stdout, code } = await runKubectl('udn', 'why', 'udn/red/net');
-    expect([code, stdout]).toEqual([1, expect.stringContaining('no cluster manager has ever led')]);
+    expect([code, stdout]).toEqual([1, expect.stringContaining('no cluster manager has ever been leader')]);
     expect((await runKubectl('udn', 'why', 'service', 'x')).code).toBe(2);
     expect((await runKubectl('udn', 'why')).code).toBe(2);
   });

@@ -48,9 +48,9 @@ const askDaemon = async (
   signal: AbortSignal,
 ): Promise<readonly never[]> => {
   const socket = await find(name, folder);
-  if (socket === undefined) throw new Error(`it does not run: there is no control socket of it in ${folder}`);
+  if (socket === undefined) throw new Error(`it is not running: no control socket in ${folder}`);
   const { stdout } = await runner.run({ file: 'ovs-appctl', args: ['--target', socket, question] }, signal);
-  if (!healthy.test(stdout)) throw new Error(`it says: ${stdout.trim()}`);
+  if (!healthy.test(stdout)) throw new Error(`it answers: ${stdout.trim()}`);
   return [];
 };
 

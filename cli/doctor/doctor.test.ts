@@ -138,11 +138,11 @@ describe('doctor', () => {
     expect(lines).toEqual([
       'left: OVS port stale (red_stale): the pod with UID uid-gone is not on this node',
       'left: link stale (eth0 of container c2): the pod with UID uid-gone is not on this node',
-      'left: rule IPv4 2000: fwmark 0x1002 lookup 100002: there is no network with id 2',
-      'left: route 10.0.0.0/16 of table 100002: there is no network with id 2',
-      'left: VRF blue (table 100002): there is no network with id 2',
-      'left: 1 connections with ct mark 0x5 in zone 64000: there is no network with id 2',
-      'udnctl doctor --fix removes what is left',
+      'left: rule IPv4 2000: fwmark 0x1002 lookup 100002: no network has id 2',
+      'left: route 10.0.0.0/16 of table 100002: no network has id 2',
+      'left: VRF blue (table 100002): no network has id 2',
+      'left: 1 connections with ct mark 0x5 in zone 64000: no network has id 2',
+      'udnctl doctor --fix removes the leftovers',
     ]);
     expect(done).toEqual({ ops: [], transactions: [], flushed: [] });
   });
@@ -180,8 +180,8 @@ describe('doctor', () => {
     const differences = [stale('northbound', 'Logical_Switch/blue_n1'), stale('host', 'link blue')];
     const { lines, exitStatus } = await doctor(nodeThatRemoves(...differences), { fix: false });
     expect(lines.filter((line) => line.includes('blue'))).toEqual([
-      'being removed: VRF blue (table 100002): there is no network with id 2',
-      'being removed: northbound: Logical_Switch/blue_n1: nobody wants it',
+      'being removed: VRF blue (table 100002): no network has id 2',
+      'being removed: northbound: Logical_Switch/blue_n1: it is not desired',
     ]);
     expect(exitStatus).toBe(1);
   });
@@ -202,7 +202,7 @@ describe('doctor', () => {
     const { sources } = node({ netns: { ...netns, whyNoFilters: () => EGRESS_MISSING } });
     const { lines, exitStatus } = await doctor(sources, { fix: false });
     expect(exitStatus).toBe(1);
-    expect(lines[0]).toBe(`open: frame filters: kernel: ${EGRESS_MISSING}; until then no pod is added`);
+    expect(lines[0]).toBe(`open: frame filters: kernel: ${EGRESS_MISSING}; until then CNI ADD fails`);
   });
 
   it('exits with 0 when nothing is left but what the agent is removing', async () => {
@@ -215,8 +215,8 @@ describe('doctor', () => {
     expect(await doctor(sources, { fix: false })).toMatchObject({
       exitStatus: 0,
       lines: [
-        'being removed: openflow: bucket br-ex 1 4: nobody wants it',
-        'nothing is left but what the agent is removing: look again in some seconds',
+        'being removed: openflow: bucket br-ex 1 4: it is not desired',
+        'only leftovers that the agent is removing: run this again in a few seconds',
       ],
     });
   });
@@ -226,7 +226,7 @@ describe('doctor', () => {
     const { lines, exitStatus } = await doctor(sources, { fix: true });
     expect(exitStatus).toBe(1);
     expect(lines.at(-1)).toBe(
-      'left: nftables: set old: nobody wants it; the agent cannot remove it: nft: no such file',
+      'left: nftables: set old: it is not desired; the agent cannot remove it: nft: no such file',
     );
   });
 
@@ -235,7 +235,7 @@ describe('doctor', () => {
     const { sources, done } = node({ agent: { ...agent, pods: () => Promise.reject(new Error('no agent')) } });
     await expect(doctor(sources, { fix: true })).rejects.toMatchObject({
       exitStatus: 2,
-      message: expect.stringMatching(/^it cannot be told what is left.*no agent$/),
+      message: expect.stringMatching(/^leftovers cannot be determined.*no agent$/),
     });
     expect(done.ops).toEqual([]);
   });
@@ -244,13 +244,13 @@ describe('doctor', () => {
     const { sources } = node({ runner: { run: () => Promise.reject(new Error('ovs-vswitchd is away')) } });
     const { lines, exitStatus } = await doctor(sources, { fix: false });
     expect(exitStatus).toBe(2);
-    expect(lines).toContain('cannot be looked at: conntrack: ovs-vswitchd is away');
+    expect(lines).toContain('cannot be inspected: conntrack: ovs-vswitchd is away');
   });
 
   const blindOf = async (more: Partial<DoctorSources>): Promise<string[]> => {
     const { lines, exitStatus } = await doctor(node(more).sources, { fix: false });
     expect(exitStatus).toBe(2);
-    return lines.filter((line) => line.startsWith('cannot be looked at: '));
+    return lines.filter((line) => line.startsWith('cannot be inspected: '));
   };
 
   it('says that a daemon is not there, or does not do its work', async () => {
@@ -258,17 +258,17 @@ describe('doctor', () => {
       Promise.resolve(daemon === 'ovn-northd' ? undefined : `${folder}/${daemon}.1.ctl`);
     const runner = healthy('', { ...ANSWERS, 'connection-status': 'not connected\n' });
     expect(await blindOf({ controlSocket, runner })).toEqual([
-      'cannot be looked at: ovn-northd: it does not run: there is no control socket of it in /var/run/ovn',
-      'cannot be looked at: ovn-controller: it says: not connected',
+      'cannot be inspected: ovn-northd: it is not running: no control socket in /var/run/ovn',
+      'cannot be inspected: ovn-controller: it answers: not connected',
     ]);
     const paused = healthy('', { ...ANSWERS, status: 'Status: paused\n' });
-    expect(await blindOf({ runner: paused })).toEqual(['cannot be looked at: ovn-northd: it says: Status: paused']);
+    expect(await blindOf({ runner: paused })).toEqual(['cannot be inspected: ovn-northd: it answers: Status: paused']);
   });
 
   it('says that a database cannot be reached', async () => {
     const northbound = () => Promise.reject(new Error('OVN_Northbound cannot be reached'));
     expect(await blindOf({ northbound })).toEqual([
-      'cannot be looked at: the northbound database: OVN_Northbound cannot be reached',
+      'cannot be inspected: the northbound database: OVN_Northbound cannot be reached',
     ]);
   });
 
@@ -283,7 +283,7 @@ describe('doctor', () => {
       const what = ['conntrack', 'ovs-vswitchd', 'ovn-northd', 'ovn-controller', 'differences'];
       const databases = ['the northbound database', 'the southbound database'];
       expect((await blind).toSorted()).toEqual(
-        [...what, ...databases].map((one) => `cannot be looked at: ${one}: no answer within 4 s`).toSorted(),
+        [...what, ...databases].map((one) => `cannot be inspected: ${one}: no answer within 4 s`).toSorted(),
       );
     } finally {
       vi.useRealTimers();

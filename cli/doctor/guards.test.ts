@@ -55,7 +55,7 @@ it('says what may happen without it, and why it is not there', () => {
     {
       guard: 'the host’s filters',
       key: 'nftables: chain x drop',
-      why: 'cannot be had here: no egress hook; until then the host passes on what networks may not send or get',
+      why: 'not supported here: no egress hook; until then the host forwards traffic that networks may not send or receive',
     },
     {
       guard: 'port security',
@@ -65,7 +65,7 @@ it('says what may happen without it, and why it is not there', () => {
     {
       guard: 'filters of the host’s ports',
       key: 'host: filter ovn-k8s-mp0',
-      why: 'cannot be had here: no CONFIG_IP_ROUTE_CLASSID; until then packet sockets on the node send into networks',
+      why: 'not supported here: no CONFIG_IP_ROUTE_CLASSID; until then packet sockets on the node send into networks',
     },
   ]);
 });

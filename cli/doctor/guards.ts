@@ -26,17 +26,17 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'the host’s filters',
-    without: 'the host passes on what networks may not send or get',
+    without: 'the host forwards traffic that networks may not send or receive',
     has: (part) => part.backend === 'nftables' && (isGuardingName(part.key) || /\bdrop\b/.test(textOf(part))),
   },
   {
     name: 'the gateway bridge',
-    without: 'what is not a network’s own leaves it, or comes in',
+    without: 'traffic with foreign addresses leaves or enters a network',
     has: (part) => part.backend === 'openflow' && (part.key.startsWith('no-flood ') || DROPS.test(textOf(part))),
   },
   {
     name: 'locked default interfaces',
-    without: 'pods of tenants are reached on the default network',
+    without: 'pods of tenants are reachable on the default network',
     has: (part) => part.backend === 'northbound' && isOf(part, 'isolation'),
   },
   {
@@ -51,12 +51,12 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'translations of routers',
-    without: 'what a network sends leaves with addresses of its pods, which others may have too',
+    without: 'traffic of a network leaves with addresses of its pods, which may overlap with others',
     has: (part) => isRow(part, 'NAT'),
   },
   {
     name: 'limits of networks',
-    without: 'one network may take what all share: conntrack, or the time of ovn-controller',
+    without: 'one network can exhaust shared resources: conntrack, or the CPU time of ovn-controller',
     has: (part) => isRow(part, 'Copp', 'Meter', 'Meter_Band') || changesZoneLimit(part),
   },
   {
@@ -66,14 +66,14 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'routes that end',
-    without: 'what a VRF or a router has no route for takes another one’s',
+    without: 'traffic without a route in a VRF or a router follows the route of another network',
     has: (part) =>
       (part.backend === 'host' && /\bunreachable\b/.test(textOf(part))) ||
       (isRow(part, 'Logical_Router_Static_Route') && /\bdiscard\b/.test(textOf(part))),
   },
   {
     name: 'frame filters',
-    without: 'a pod hears what others send to all of the default network',
+    without: 'a pod receives broadcasts of others on the default network',
     has: (part) => part.backend === 'host' && part.key.startsWith('frame-filter '),
   },
   {
@@ -100,7 +100,7 @@ export const openGuards = ({ differences, unsupported }: DifferencesStatus): Ope
     ...differences
       .filter(({ kind }) => kind !== 'unwanted')
       .map((one) => ({ one, why: one.problem ?? (one.kind === 'missing' ? 'is missing' : 'is not as desired') })),
-    ...unsupported.map((one) => ({ one: { ...one, owners: [] }, why: `cannot be had here: ${one.message}` })),
+    ...unsupported.map((one) => ({ one: { ...one, owners: [] }, why: `not supported here: ${one.message}` })),
   ];
   return GUARDS.flatMap(({ name, without }) =>
     open

@@ -112,7 +112,7 @@ const networkLeftovers = ({ links, rules, routes }: NodeState, networks: Readonl
   const leftover = (key: string, what: string, id: number, op: KernelOp): Found => ({
     key,
     what,
-    why: `there is no network with id ${id}`,
+    why: `no network has id ${id}`,
     remedy: { by: 'kernel', op },
   });
   return [
@@ -153,7 +153,7 @@ const markLeftovers = ({ conntrackMarks }: NodeState, networks: ReadonlySet<numb
       {
         key: `conntrack ${mark}`,
         what: `${count} connections with ct mark 0x${mark.toString(16)} in zone ${CT_ZONES.external}`,
-        why: `there is no network with id ${id}`,
+        why: `no network has id ${id}`,
         remedy: { by: 'conntrack', zone: CT_ZONES.external, mark },
       },
     ];
@@ -164,8 +164,8 @@ const agentLeftovers = (desired: Desired): Found[] =>
     key,
     what: `${backend}: ${key}`,
     why: [
-      'nobody wants it',
-      ...(network === undefined ? [] : [`it was of network ${network}`]),
+      'it is not desired',
+      ...(network === undefined ? [] : [`it belonged to network ${network}`]),
       ...(problem === undefined ? [] : [`the agent cannot remove it: ${problem}`]),
     ].join('; '),
     remedy: { by: 'agent' },

@@ -3,7 +3,7 @@ import type { TextOutput } from '../output/format.ts';
 
 export interface Check {
   readonly what: string;
-  /** `unknown`: it cannot be looked at from here. */
+  /** `unknown`: it cannot be inspected from here. */
   readonly state: 'ok' | 'missing' | 'unknown';
   /** What was found, or what is wrong. */
   readonly found: string;
@@ -49,10 +49,10 @@ const SIGN_WIDTH = 13;
 
 const wholeText = (checks: readonly Check[]): string =>
   checks.some(({ state }) => state === 'unknown')
-    ? 'nothing is missing, but what has a ? could not be told or is not supported'
+    ? 'nothing is missing, but the lines with a ? could not be checked or are not supported'
     : 'everything is in place';
 
 const firstMissing = (checks: readonly Check[]): string => {
   const first = checks.find(({ state }) => state === 'missing');
-  return `${first?.what} is the first thing that is not as it should be`;
+  return `${first?.what} is the first problem`;
 };

@@ -54,7 +54,7 @@ const identityChecks = (network: NetworkStatus): Check[] => {
   const isLayer3 = topology === 'layer3' && role !== 'secondary';
   return [
     nads.length === 0 && role !== 'default'
-      ? missing('NAD', 'no NetworkAttachmentDefinition is about it any more', 'it is being deleted')
+      ? missing('NAD', 'no NetworkAttachmentDefinition refers to it any more', 'it is being deleted')
       : ok('NAD', nads.join(', ') || 'the default network needs none'),
     ok(
       'id',
@@ -64,7 +64,7 @@ const identityChecks = (network: NetworkStatus): Check[] => {
       ? missing(
           'node subnets',
           'this node has none',
-          'the cluster manager gives them: is it running, are there any left?',
+          'the cluster manager allocates them: is it running, are any left?',
         )
       : ok('node subnets', (isLayer3 ? nodeSubnets : subnets).join(', ') || 'none'),
     ...(masquerade === undefined
@@ -76,8 +76,8 @@ const identityChecks = (network: NetworkStatus): Check[] => {
           ),
         ]),
     state === 'ready'
-      ? ok('agent', 'has written all that it wants for the network')
-      : missing('agent', `${state}: ${message ?? 'not written yet'}`, 'udnctl problems'),
+      ? ok('agent', 'has programmed the network')
+      : missing('agent', `${state}: ${message ?? 'not programmed yet'}`, 'udnctl problems'),
   ];
 };
 
@@ -108,13 +108,13 @@ const backendChecks = (
     const [lack] = lacking.get(kind) ?? [];
     if (lack !== undefined)
       return unknown(kind, lackText(desired.length, lacking.get(kind)?.length ?? 0, lack.message));
-    return ok(kind, `${desired.length} as wanted`);
+    return ok(kind, `${desired.length} as desired`);
   });
 };
 
 const lackText = (desired: number, lacking: number, message: string): string =>
   lacking < desired
-    ? `${desired - lacking} as wanted, ${lacking} not supported: ${message}`
+    ? `${desired - lacking} as desired, ${lacking} not supported: ${message}`
     : `${lacking} not supported: ${message}`;
 
 const SHOWN = 3;
@@ -166,11 +166,7 @@ const gatewayFlowCheck = async (
   const [flows, ports] = await Promise.all([dumpFlows(runner, bridge), readPorts(runner)]);
   const { groups } = gatewayFlows(flows, { bridge, node: node.name, networks, ports, network, onlyNode: false });
   if (groups.length === 0) {
-    return missing(
-      what,
-      `${bridge} has none for it`,
-      'its patch port has to be there first; udnctl diff shows the flows',
-    );
+    return missing(what, `${bridge} has none for it`, 'they need its patch port; udnctl diff shows the flows');
   }
   const own = groups.flatMap((group) => group.flows);
   const packets = own.reduce((sum, flow) => sum + flow.packets, 0);

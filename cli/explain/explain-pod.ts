@@ -25,17 +25,15 @@ export const explainPod = async (sources: ExplainSources, key: string): Promise<
 const notHere = (key: string): Check =>
   missing(
     'agent',
-    `the agent of this node knows no pod ${key}`,
-    'ask on the node that it runs on (kubectl get pod -o wide); a pod that is finished or not scheduled has no network',
+    `the agent of this node does not know pod ${key}`,
+    'run this on the node of the pod (kubectl get pod -o wide); a completed or unscheduled pod has no network',
   );
 
 const networkChecks = (pod: PodStatus): Check[] => {
   const what = 'namespace';
   if (pod.attachments.length === 0) {
     const why = pod.message ?? 'it is attached to no network';
-    return [
-      missing(what, why, `the label ${PRIMARY_NETWORK_LABEL} and a primary network have to be there before its pods`),
-    ];
+    return [missing(what, why, `the label ${PRIMARY_NETWORK_LABEL} and a primary network must exist before its pods`)];
   }
   const primary = pod.attachments.find(({ role }) => role === 'primary');
   const found =
@@ -44,8 +42,8 @@ const networkChecks = (pod: PodStatus): Check[] => {
       : `${pod.namespace} has the label ${PRIMARY_NETWORK_LABEL}, its network is ${primary.network}`;
   const state =
     pod.message === undefined
-      ? ok('agent', 'has written all that it wants for the pod')
-      : missing('agent', pod.message, 'udnctl problems says more');
+      ? ok('agent', 'has programmed the pod')
+      : missing('agent', pod.message, 'see udnctl problems');
   return [ok(what, found), state];
 };
 
@@ -99,7 +97,7 @@ const annotationCheck = ({ addresses, mac, interface: name }: PodAttachmentStatu
     ? missing(
         'annotation',
         'it has no address yet',
-        'the node’s agent or the cluster manager gives it: udnctl problems',
+        'the agent or the cluster manager allocates it: see udnctl problems',
       )
     : ok('annotation', `${name} ${addresses.join(', ')} ${mac}`);
 
@@ -107,14 +105,13 @@ const interfaceOf = async (sources: ExplainSources, attachment: PodAttachmentSta
   if (attachment.hostInterface !== undefined) {
     return (await interfaceChecks(sources, attachment.hostInterface, attachment.port)).checks;
   }
-  const next =
-    'the container runtime has not called the CNI plugin for it: look at the pod’s events and the kubelet’s log';
+  const next = 'the container runtime has not called the CNI plugin for it: see the pod’s events and the kubelet’s log';
   return [missing('OVS interface', 'it has none', next)];
 };
 
 const insideChecks = ({ podNetns }: ExplainSources, pod: PodStatus, attachment: PodAttachmentStatus): Check[] => {
   const inside = podNetns.read(pod);
-  if (inside === undefined) return [unknown('inside of the pod', 'its network namespace cannot be found from here')];
+  if (inside === undefined) return [unknown('inside of the pod', 'its network namespace is not visible from here')];
   const own = inside.addresses
     .filter(({ link }) => link === attachment.interface)
     .map(({ address }) => String(address));
@@ -129,14 +126,14 @@ const insideChecks = ({ podNetns }: ExplainSources, pod: PodStatus, attachment: 
       : missing(
           'addresses',
           `${attachment.interface} lacks ${lacking.join(', ')}`,
-          'somebody took them away: make the pod anew',
+          'they were removed from outside: recreate the pod',
         ),
     roadless.length === 0
       ? ok('routes', texts.join(', '))
       : missing(
           'routes',
           `no IPv${roadless.join(' and no IPv')} route is on ${attachment.interface}`,
-          'somebody took them away: make the pod anew',
+          'they were removed from outside: recreate the pod',
         ),
   ];
 };

@@ -122,6 +122,7 @@ const sources = ({ found = [service], ...given }: Given): ExplainSources => ({
     node: () => Promise.resolve({ name: 'n1', gateway: { ...GATEWAY, addresses: [], nextHops: [] } }),
     networks: () => Promise.resolve([]),
     pods: () => Promise.resolve([]),
+    health: () => Promise.resolve([]),
     problems: () => Promise.resolve([...(given.problems ?? [])]),
     desired: () => Promise.resolve([...(given.desired ?? [])]),
     differences: () =>
@@ -150,19 +151,19 @@ describe('explain service', () => {
     expect(lines.map((line) => line.trim().replace(/ {2,}/g, ' '))).toEqual([
       'service red/web on n1: everything is in place',
       'ok network red_net, of namespace red; ClusterIPs 10.96.0.7',
-      "ok slice web-1 does not count: Kubernetes' own, with addresses on the default network; IPv4, http 8080/tcp; 1 ready",
+      "ok slice web-1 ignored: Kubernetes' own, with addresses on the default network; IPv4, http 8080/tcp; 1 ready",
       'ok slice web-2 the mirror for network red_net; IPv4, http 8080/tcp, old 81/tcp; 2 ready, 1 terminating',
       `ok load balancer tcp ${NAME} on switch red_net_n1, router GR_red_net_n1 (by ${GROUP})`,
-      'ok tcp flows of br-int 2 for 10.96.0.7:80; 4 packets have begun connections',
+      'ok tcp flows of br-int 2 for 10.96.0.7:80; 4 packets opened connections',
       'ok 10.96.0.7:80/tcp 10.70.0.5:8080 on n1 (web-2)',
       'ok left out 10.70.0.5:81, 10.70.0.6:81: the Service has no port "old" of TCP',
-      'ok left out 10.9.9.9:8080, 10.9.9.9:81: not an address that network red_net has endpoints at',
-      'ok left out 10.70.0.6:8080: about to end, and others are ready',
+      'ok left out 10.9.9.9:8080, 10.9.9.9:81: not an endpoint address of network red_net',
+      'ok left out 10.70.0.6:8080: terminating, and others are ready',
     ]);
     expect(exitStatus).toBe(0);
   });
 
-  it('has what comes by the gateway bridge, and where nftables lead to', async () => {
+  it('has what comes by the gateway bridge, and where nftables translate to', async () => {
     const { checks, exitStatus } = await of({ desired: ENTRY_POINTS });
     expect(checks.slice(-4)).toEqual([
       {

@@ -42,15 +42,15 @@ export const explainService = async (sources: ExplainSources, key: string): Prom
 const notKnown = (key: string): Check =>
   missing(
     'agent',
-    `the agent of this node knows no Service ${key} with ClusterIPs`,
-    'headless Services and names need nothing on nodes; udnctl services says what the cluster has',
+    `the agent of this node does not know a Service ${key} with ClusterIPs`,
+    'headless and ExternalName Services need nothing on nodes; udnctl services lists the Services of the cluster',
   );
 
 const networkCheck = ({ namespace, network, message, loadBalancers, clusterIps }: ServiceStatus): Check => {
   const what = 'network';
   if (message !== undefined) return missing(what, message, `udnctl services -n ${namespace}`);
   if (loadBalancers.length === 0)
-    return missing(what, `${network} has no part on this node yet`, `udnctl explain network ${network}`);
+    return missing(what, `${network} is not on this node yet`, `udnctl explain network ${network}`);
   return ok(what, `${network}, of namespace ${namespace}; ClusterIPs ${clusterIps.join(', ')}`);
 };
 
@@ -72,14 +72,11 @@ const balancerChecks = async (
   );
   if (difference !== undefined) {
     const found = `${difference.key} is ${difference.kind}${difference.problem === undefined ? '' : ` (${difference.problem})`}`;
-    return [missing(what, found, 'udnctl diff shows the row; udnctl problems says what hinders')];
+    return [missing(what, found, 'udnctl diff shows the row; udnctl problems gives the reason')];
   }
   const found = await attempt(what, async () => {
     const row = await rowWith(sources.northbound, 'Load_Balancer', 'name', balancer.name, ['_uuid']);
-    if (row === undefined)
-      return [
-        missing(what, `there is no row ${balancer.name}`, 'udnctl problems; udnctl diff says what is not written'),
-      ];
+    if (row === undefined) return [missing(what, `no row ${balancer.name}`, 'see udnctl problems and udnctl diff')];
     return [
       ok(what, `${balancer.name} on ${await attachedText(sources, balancer)}`),
       ...(await takenChecks(sources, balancer)),
@@ -122,7 +119,7 @@ const takenChecks = async (
 ): Promise<Check[]> => {
   const row = await rowWith(southbound, 'Load_Balancer', 'name', name, ['_uuid']);
   if (row === undefined)
-    return [missing(`${protocol} southbound`, `northd has not made ${name} known`, 'is ovn-northd running?')];
+    return [missing(`${protocol} southbound`, `northd has not programmed ${name}`, 'is ovn-northd running?')];
   const counts: (FlowCount & { readonly vip: string })[] = [];
   // There may be thousands, and each is asked for by a program.
   for (let from = 0; from < Object.keys(vips).length; from += ASKED_AT_ONCE) {
@@ -131,11 +128,10 @@ const takenChecks = async (
   }
   const without = counts.filter(({ flows }) => flows === 0).map(({ vip }) => vip);
   const what = `${protocol} flows of br-int`;
-  if (without.length > 0)
-    return [missing(what, `there are none for ${without.join(', ')}`, 'is ovn-controller running?')];
+  if (without.length > 0) return [missing(what, `no flows for ${without.join(', ')}`, 'is ovn-controller running?')];
   const total = counts.reduce((sum, { flows }) => sum + flows, 0);
   const begun = counts.reduce((sum, one) => sum + one.begun, 0);
-  return [ok(what, `${total} for ${counts.map(({ vip }) => vip).join(', ')}; ${begun} packets have begun connections`)];
+  return [ok(what, `${total} for ${counts.map(({ vip }) => vip).join(', ')}; ${begun} packets opened connections`)];
 };
 
 const ASKED_AT_ONCE = 8;
@@ -164,7 +160,7 @@ const strayChecks = ({ namespace, name }: ServiceStatus, { differences, unreadab
     ...differences
       .filter(({ kind, actual }) => kind === 'unwanted' && actual?.includes(owner) === true)
       .map(({ key }) =>
-        missing('left over', `nobody wants ${key}`, 'the agent removes it; udnctl problems says what hinders'),
+        missing('left over', `${key} is not desired`, 'the agent removes it; udnctl problems gives the reason'),
       ),
   ];
 };

@@ -68,6 +68,7 @@ const sources = (more: Partial<ExplainSources> = {}): ExplainSources => ({
     node: () => Promise.resolve(node),
     networks: () => Promise.resolve([network]),
     pods: () => Promise.resolve([pod]),
+    health: () => Promise.resolve([]),
     problems: () => Promise.resolve([]),
     desired: () => Promise.resolve([]),
     differences: () => Promise.resolve({ differences: [], unreadable: [], unsupported: [] }),
@@ -104,7 +105,7 @@ describe('explain pod', () => {
     expect(missing).toEqual([]);
     expect(exitStatus).toBe(0);
     expect(lines[0]).toBe('pod red/a: everything is in place');
-    expect(lines.at(-1)).toMatch(/flows of br-int +1 of the port itself \(cookie 0xa1b2c3d\), 4 packets came from it$/);
+    expect(lines.at(-1)).toMatch(/flows of br-int +1 of this port \(cookie 0xa1b2c3d\), 4 packets received from it$/);
   });
 
   it.each<[string, Partial<ExplainSources>, string, RegExp]>([
@@ -195,7 +196,7 @@ describe('explain pod', () => {
   it('knows when the pod is elsewhere, and when there is no agent', async () => {
     const { agent } = sources();
     const gone = { ...agent, pods: () => Promise.resolve([]) };
-    expect((await of({ agent: gone })).missing[0]?.found).toContain('knows no pod red/a');
+    expect((await of({ agent: gone })).missing[0]?.found).toContain('does not know pod red/a');
     const dead = { ...agent, pods: () => Promise.reject(new Error('the agent cannot be asked')) };
     expect((await of({ agent: dead })).missing).toMatchObject([{ what: 'agent', found: 'the agent cannot be asked' }]);
   });
@@ -243,7 +244,7 @@ describe('explain network', () => {
   it('counts what is as desired, by place and kind', async () => {
     const { checks, exitStatus } = await ofNetwork();
     expect(exitStatus).toBe(0);
-    expect(checks).toContainEqual({ what: 'host route', state: 'ok', found: '2 as wanted' });
+    expect(checks).toContainEqual({ what: 'host route', state: 'ok', found: '2 as desired' });
     expect(checks).toContainEqual({ what: 'management port', state: 'ok', found: 'ovn-k8s-mp1, ofport 2, up' });
     expect(checks.map(({ what }) => what)).not.toContain('host link');
   });
@@ -261,13 +262,13 @@ describe('explain network', () => {
     const all = await ofNetwork(undefined, ['route 100001 0.0.0.0/0 0', 'route 100001 ::/0 0']);
     expect(all.exitStatus).toBe(0);
     expect(all.lines[0]).toBe(
-      'network red_red on n1: nothing is missing, but what has a ? could not be told or is not supported',
+      'network red_red on n1: nothing is missing, but the lines with a ? could not be checked or are not supported',
     );
     const found = '2 not supported: this kernel has no VRF';
     expect(all.checks).toContainEqual({ what: 'host route', state: 'unknown', found });
     const { checks } = await ofNetwork(undefined, ['route 100001 ::/0 0']);
     expect(checks.find(({ what }) => what === 'host route')?.found).toBe(
-      '1 as wanted, 1 not supported: this kernel has no VRF',
+      '1 as desired, 1 not supported: this kernel has no VRF',
     );
   });
 
@@ -299,5 +300,5 @@ describe('explain network', () => {
   });
 
   it('an unknown network is said to be unknown', () =>
-    expect(explain(sources(), 'network', 'nothing')).rejects.toThrow('this node knows no network "nothing"'));
+    expect(explain(sources(), 'network', 'nothing')).rejects.toThrow('this node does not know network "nothing"'));
 });

@@ -43,15 +43,15 @@ const DEFAULT_ROUTES = new Set(['0.0.0.0/0', '::/0']);
 const hopCheck = (hop: string, macs: ReadonlyMap<string, string>, flows: readonly Flow[], cookie: bigint): Check => {
   const what = `next hop ${hop}`;
   const mac = macs.get(hop);
-  if (mac !== undefined) return ok(what, `its gateway router knows it at ${mac}`);
+  if (mac !== undefined) return ok(what, `its gateway router resolves it to ${mac}`);
   const isAsked = flows.some(
     (flow) =>
       flow.table === FLOW_TABLES.askers &&
       BigInt(flow.cookie) === cookie &&
       flow.match.split(',').some((field) => field === `arp_spa=${hop}` || field === `nd_target=${hop}`),
   );
-  if (!isAsked) return unknown(what, 'its gateway router knows no MAC of it, and has not asked for one lately');
+  if (!isAsked) return unknown(what, 'its gateway router has no MAC for it and has not requested one recently');
   const next =
-    'is it up? ip neigh on the node says whether the node finds it; tcpdump on the uplink shows the questions';
-  return missing(what, 'its gateway router asks for it, and nobody answers: nothing of the network gets out', next);
+    'is it up? ip neigh on the node shows whether the node resolves it; tcpdump on the uplink shows the requests';
+  return missing(what, 'its gateway router gets no reply to its ARP or ND requests: the network has no path out', next);
 };

@@ -16,11 +16,7 @@ export const northboundCheck = async ({ northbound }: ExplainSources, port: Logi
   const what = 'northbound port';
   const row = await rowWith(northbound, 'Logical_Switch_Port', 'name', port.name, ['addresses', 'type']);
   if (row === undefined) {
-    return missing(
-      what,
-      `there is no Logical_Switch_Port ${port.name}`,
-      `udnctl problems; udnctl diff says what is not written`,
-    );
+    return missing(what, `no Logical_Switch_Port ${port.name}`, `see udnctl problems and udnctl diff`);
   }
   const has = setOf(row['addresses']).join(' ');
   const lacking = [port.mac, ...port.addresses].filter((part) => part !== undefined && !has.split(' ').includes(part));
@@ -41,7 +37,7 @@ export const bindingChecks = async ({ southbound, openvswitch }: ExplainSources,
   const columns = ['_uuid', 'chassis', 'up', 'tunnel_key', 'datapath'];
   const row = await rowWith(southbound, 'Port_Binding', 'logical_port', port, columns);
   if (row === undefined) {
-    const check = missing(what, `there is no Port_Binding of ${port}`, 'northd makes it: is ovn-northd running?');
+    const check = missing(what, `no Port_Binding for ${port}`, 'northd creates it: is ovn-northd running?');
     return { checks: [check], cookie: undefined };
   }
   const cookie = `0x${uuidOf(row['_uuid'])
@@ -61,7 +57,7 @@ export const bindingChecks = async ({ southbound, openvswitch }: ExplainSources,
   const isUp = setOf(row['up']).includes('true');
   const check = isUp
     ? ok(what, `chassis ${bound}, up, tunnel key ${String(row['tunnel_key'])}`)
-    : missing(what, `chassis ${bound}, not up`, 'ovn-controller is still installing its flows, or does not run');
+    : missing(what, `chassis ${bound}, not up`, 'ovn-controller is still installing its flows, or is not running');
   return { checks: [check], cookie };
 };
 
@@ -92,8 +88,8 @@ export const interfaceChecks = async (
   const columns = ['external_ids', 'ofport', 'error', 'link_state', 'type'];
   const row = await rowWith(openvswitch, 'Interface', 'name', name, columns);
   if (row === undefined) {
-    const next = 'udnctl problems; the interface comes with the container runtime’s call, or with the agent';
-    return { checks: [missing(what, `there is no interface ${name}`, next)], ofport: undefined };
+    const next = 'see udnctl problems; the CNI call of the container runtime or the agent creates the interface';
+    return { checks: [missing(what, `no interface ${name}`, next)], ofport: undefined };
   }
   const [ofport] = setOf(row['ofport']).map(Number);
   const problem = interfaceProblem(row, port, ofport);
@@ -110,7 +106,7 @@ const interfaceProblem = (
   const ids = mapOf(row['external_ids']);
   const [error] = setOf(row['error']);
   if (error !== undefined)
-    return { found: error, next: 'ovs-vswitchd cannot use the link: is it still there (ip link)?' };
+    return { found: error, next: 'ovs-vswitchd cannot use the link: does it still exist (ip link)?' };
   if (ofport === undefined || ofport < 1) return { found: 'it has no ofport', next: 'is ovs-vswitchd running?' };
   if (port === undefined) return undefined;
   const id = ids.get('iface-id');
@@ -119,16 +115,16 @@ const interfaceProblem = (
   if (ids.get('ovn-installed') === 'true') return undefined;
   return {
     found: 'ovn-controller has not installed its flows',
-    next: 'is ovn-controller running, and does the port exist in OVN?',
+    next: 'is ovn-controller running, does the port exist in OVN?',
   };
 };
 
 /** Flows that are for this port only; the network's are counted by `udnctl flows`. */
 export const flowCheck = async ({ runner }: ExplainSources, cookie: string | undefined): Promise<Check> => {
   const what = 'flows of br-int';
-  if (cookie === undefined) return missing(what, 'the port has no binding, so it has none', 'see the binding above');
+  if (cookie === undefined) return missing(what, 'none: the port has no binding', 'see the binding above');
   const flows = await dumpFlows(runner, 'br-int', `cookie=${cookie}/-1`);
-  if (flows.length === 0) return missing(what, `there is none with cookie ${cookie}`, 'is ovn-controller running?');
+  if (flows.length === 0) return missing(what, `none with cookie ${cookie}`, 'is ovn-controller running?');
   const sent = flows.filter(({ table }) => table === 0).reduce((sum, { packets }) => sum + packets, 0);
-  return ok(what, `${flows.length} of the port itself (cookie ${cookie}), ${sent} packets came from it`);
+  return ok(what, `${flows.length} of this port (cookie ${cookie}), ${sent} packets received from it`);
 };

@@ -15,8 +15,8 @@ export const sliceChecks = (service: ServiceStatus): Check[] => {
       : [
           missing(
             'mirrors',
-            `Kubernetes has ${own.size} endpoints ready on the default network, and no slice has their addresses on network ${network}`,
-            'the cluster manager writes one: does it run, and have the pods addresses there?',
+            `Kubernetes has ${own.size} endpoints ready on the default network, but no slice has their addresses on network ${network}`,
+            'the cluster manager writes it: is it running, do the pods have addresses there?',
           ),
         ];
   return [...slices.map((slice) => ok(`slice ${slice.name}`, sliceText(slice))), ...without];
@@ -27,13 +27,13 @@ export const endpointChecks = ({ namespace, name, slices }: ServiceStatus): Chec
   if (slices.some(({ ready, terminating }) => ready.length + terminating.length > 0)) return [];
   const found =
     slices.length === 0
-      ? 'it has no EndpointSlice, so connections are refused'
-      : 'no endpoint is ready, so connections are refused';
+      ? 'it has no EndpointSlice: connections are rejected'
+      : 'no endpoint is ready: connections are rejected';
   return [
     missing(
       'endpoints',
       found,
-      `are pods ready that its selector matches? kubectl -n ${namespace} describe service ${name}`,
+      `are the pods that its selector matches ready? kubectl -n ${namespace} describe service ${name}`,
     ),
   ];
 };
@@ -48,7 +48,7 @@ const sliceText = ({ madeFor, network, family, counts, ports, ready, terminating
     ({ name, port, protocol }) => `${name === '' ? '' : `${name} `}${port}/${protocol.toLowerCase()}`,
   );
   const ends = terminating.length === 0 ? '' : `, ${terminating.length} terminating`;
-  return `${counts ? '' : 'does not count: '}${origin}; IPv${family}, ${names.join(', ') || 'no ports'}; ${ready.length} ready${ends}`;
+  return `${counts ? '' : 'ignored: '}${origin}; IPv${family}, ${names.join(', ') || 'no ports'}; ${ready.length} ready${ends}`;
 };
 
 /** What the end of a load balancer's name says where a Service has several of a protocol: ` node_switch_n1`. */
@@ -65,7 +65,7 @@ export const vipChecks = (service: ServiceStatus): Check[] =>
       ok(
         `${vip}/${balancer.protocol}${scopeOf(balancer)}`,
         endpoints === ''
-          ? 'no endpoints: refused at once'
+          ? 'no endpoints: connections are rejected'
           : shortened(endpoints.split(',').map((one) => placed(one, service))),
       ),
     ),
@@ -122,9 +122,9 @@ export const leftOutChecks = (service: ServiceStatus): Check[] => {
 
 const reasonOf = ({ ip, port, isEnding }: Target, { network, ports, refused, clusterIps }: ServiceStatus): string => {
   const family = ip.includes(':') ? 6 : 4;
-  if (refused.includes(ip)) return `not an address that network ${network} has endpoints at`;
+  if (refused.includes(ip)) return `not an endpoint address of network ${network}`;
   const isAsked = ports.some(({ name, protocol }) => name === port.name && protocol === port.protocol);
   if (!isAsked) return `the Service has no port "${port.name}" of ${port.protocol}`;
   if (!clusterIps.some((one) => one.includes(':') === (family === 6))) return `the Service has no IPv${family} address`;
-  return isEnding ? 'about to end, and others are ready' : 'not for this node, by a traffic policy or topology hints';
+  return isEnding ? 'terminating, and others are ready' : 'not for this node, by a traffic policy or topology hints';
 };

@@ -125,7 +125,7 @@ const checked = (
   text: string,
 ): Check => {
   const [first] = desired;
-  if (report === undefined) return unknown(what, `${text}: what is there is not known`);
+  if (report === undefined) return unknown(what, `${text}: the actual state is unknown`);
   const unread = report.unreadable.find(({ backend }) => backend === first?.backend);
   if (unread !== undefined) return unknown(what, `cannot be read: ${unread.message}`);
   const lack = report.unsupported.find((one) => desired.some(({ key }) => key === one.key));
@@ -137,5 +137,5 @@ const checked = (
   const texts = wrong.map(
     ({ key, kind, problem }) => `${key} is ${kind}${problem === undefined ? '' : ` (${problem})`}`,
   );
-  return missing(what, texts.join('; '), 'udnctl diff shows it; udnctl problems says what hinders');
+  return missing(what, texts.join('; '), 'udnctl diff shows it; udnctl problems gives the reason');
 };

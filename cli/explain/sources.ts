@@ -40,6 +40,6 @@ export const attempt = async <Value>(
     return { value: await work() };
   } catch (error) {
     const message = messageOf(error);
-    return { failed: missing(what, message, 'whoever was asked did not answer: is it running, and is this a node?') };
+    return { failed: missing(what, message, 'no answer: is the daemon running, and is this a node?') };
   }
 };

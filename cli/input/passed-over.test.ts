@@ -16,6 +16,6 @@ it('says which objects nothing is rendered from, and nothing of others', () =>
     {
       object: 'NetworkPolicy/deny',
       severity: 'info',
-      message: 'is passed over: nothing is rendered from a NetworkPolicy yet',
+      message: 'is ignored: NetworkPolicy is not supported by render yet',
     },
   ]));

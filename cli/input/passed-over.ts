@@ -16,5 +16,5 @@ export const passedOver = (objects: readonly unknown[]): Diagnostic[] =>
     if (data === undefined || !KINDS.has(data.kind)) return [];
     const { kind, metadata } = data;
     const name = [kind, ...(metadata.namespace === undefined ? [] : [metadata.namespace]), metadata.name].join('/');
-    return [{ object: name, severity: 'info', message: `is passed over: nothing is rendered from a ${kind} yet` }];
+    return [{ object: name, severity: 'info', message: `is ignored: ${kind} is not supported by render yet` }];
   });

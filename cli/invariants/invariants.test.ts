@@ -60,7 +60,7 @@ const CASES: readonly Case[] = [
     what: 'a network id twice',
     more: [blue(ids('other', 5))],
     rule: 'network-id',
-    expectedText: 'network id 5 is given to network red_net and to network other',
+    expectedText: 'network id 5 is allocated to both network red_net and network other',
   },
   {
     what: 'two ids of one network',
@@ -80,7 +80,7 @@ const CASES: readonly Case[] = [
     what: 'a status that says otherwise',
     more: [settledNetwork(layer2Udn('red/net', ['10.100.0.0/16']), { networkID: 9 })],
     rule: 'network-id',
-    expectedText: 'its status says network id 9',
+    expectedText: 'its status has network id 9',
   },
   {
     what: 'an id that is no number',
@@ -92,7 +92,7 @@ const CASES: readonly Case[] = [
     what: 'a tunnel key twice',
     more: [blue({ ...ids('other', 8), [NAD_ANNOTATIONS.tunnelKeys]: '[16711691,16715779]' })],
     rule: 'tunnel-key',
-    expectedText: 'tunnel key 16715779 is given to network red_net and to network other',
+    expectedText: 'tunnel key 16715779 is allocated to both network red_net and network other',
   },
   {
     what: 'a tunnel key of another id',
@@ -110,7 +110,7 @@ const CASES: readonly Case[] = [
     what: 'a node id twice',
     more: [withId('n3', '3', { default: ['10.128.4.0/23'] })],
     rule: 'node-id',
-    expectedText: 'node id 3 is given to node n2 and to node n3',
+    expectedText: 'node id 3 is allocated to both node n2 and node n3',
   },
   {
     what: 'a reserved node id',
@@ -155,7 +155,7 @@ const CASES: readonly Case[] = [
     what: 'a subnet of a network that is gone',
     more: [withId('n3', '4', { default: ['10.128.4.0/23'], gone: ['10.9.0.0/24'] })],
     rule: 'orphan',
-    expectedText: 'there is no such layer-3 network',
+    expectedText: 'no such layer-3 network exists',
   },
   {
     what: 'subnets that are garbage',
@@ -167,7 +167,7 @@ const CASES: readonly Case[] = [
     what: 'an address twice',
     more: [has('red/p2', { 'red/net': entry('10.100.0.5/16', '0a:58:0a:64:00:06') })],
     rule: 'pod-address',
-    expectedText: 'address 10.100.0.5 of network red_net is given to pod red/p1 and to pod red/p2',
+    expectedText: 'address 10.100.0.5 of network red_net is allocated to both pod red/p1 and pod red/p2',
   },
   {
     what: 'an address of the default network twice',
@@ -191,7 +191,7 @@ const CASES: readonly Case[] = [
     what: 'an address with another prefix length',
     more: [has('red/p2', { 'red/net': entry('10.100.0.6/24', '0a:58:0a:64:00:06') })],
     rule: 'pod-address',
-    expectedText: 'has not the prefix length',
+    expectedText: 'does not have the prefix length',
   },
   {
     what: 'the address of the gateway',
@@ -227,7 +227,7 @@ const CASES: readonly Case[] = [
     what: 'an entry of a NAD that is gone',
     more: [has('red/p2', { 'red/gone': entry('10.100.0.6/16', '0a:58:0a:64:00:06') })],
     rule: 'orphan',
-    expectedText: 'NAD red/gone, which is not there',
+    expectedText: 'NAD red/gone, which does not exist',
   },
   {
     what: 'a NAD whose network is gone',
@@ -240,13 +240,13 @@ const CASES: readonly Case[] = [
       ),
     ],
     rule: 'orphan',
-    expectedText: 'rendered from an object that is gone',
+    expectedText: 'rendered from an object that no longer exists',
   },
   {
     what: 'two claims of one address',
     more: [claim('red/a', '10.100.0.9/16'), claim('red/b', '10.100.0.9/16')],
     rule: 'claim',
-    expectedText: 'given to claim red/a and to claim red/b',
+    expectedText: 'allocated to both claim red/a and claim red/b',
   },
 ];
 

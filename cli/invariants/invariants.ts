@@ -38,7 +38,7 @@ const orphans = (snapshot: Snapshot): readonly Violation[] => {
   return [...nads.values()].flatMap((nad) => {
     const owner = controllerUid(nad);
     const isOrphan = owner === undefined ? false : nad.metadata.finalizers.includes(UDN_FINALIZER) && !uids.has(owner);
-    const message = `NAD ${nad.key} was rendered from an object that is gone`;
+    const message = `NAD ${nad.key} was rendered from an object that no longer exists`;
     return isOrphan ? [{ rule: 'orphan' as const, objects: [`NetworkAttachmentDefinition/${nad.key}`], message }] : [];
   });
 };

@@ -87,7 +87,7 @@ const reservedIds = ({ nad, name, keys: { id } }: Keyed, { retired, reports }: S
   const nodes = reports.filter(({ hasAll, leaving }) => hasAll && hasId(leaving, id)).map(({ node }) => node);
   return [
     ...(isOthers ? [`nodes may still have network ${before.network ?? 'that was deleted'}`] : []),
-    ...(nodes.length > 0 ? [`${nodes.join(', ')} still has something of an earlier network`] : []),
+    ...(nodes.length > 0 ? [`${nodes.join(', ')} still has state of an earlier network`] : []),
   ].map((why) => ({
     rule: 'network-id' as const,
     objects: [objectOf(nad)],
@@ -134,6 +134,6 @@ const statusViolations = ({ networks }: Snapshot, keyed: readonly Keyed[]): read
     const { networkID } = statusSchema.catch({}).parse(facts.status);
     const other = keyed.find(({ name, keys }) => name === facts.networkName && keys.id !== networkID);
     if (networkID === undefined || other === undefined) return [];
-    const message = `its status says network id ${networkID}, NAD ${other.nad.key} says ${other.keys.id}`;
+    const message = `its status has network id ${networkID}, but NAD ${other.nad.key} has ${other.keys.id}`;
     return [{ rule: 'network-id' as const, objects: [`${facts.kind}/${facts.key}`, objectOf(other.nad)], message }];
   });

@@ -95,7 +95,7 @@ const outside = ({ node, network, subnet }: HeldSubnet, networks: ReadonlyMap<st
   const conf = networks.get(network)?.conf;
   const objects = [objectOf(node)];
   if (conf === undefined || conf.topology !== 'layer3') {
-    const message = `node ${node} has subnet ${subnet} of network ${network}, and there is no such layer-3 network`;
+    const message = `node ${node} has subnet ${subnet} of network ${network}, but no such layer-3 network exists`;
     return [{ rule: 'orphan', objects, message }];
   }
   const range = conf.subnets.find(({ cidr }) => cidrContains(cidr, subnet));

@@ -77,7 +77,7 @@ const readPod = (
     if (entry instanceof ApiError) {
       violations.push({ rule: 'unreadable', objects: [object], message: `${key}: ${describeFinding(entry)}` });
     } else if (network === undefined) {
-      const message = `pod ${pod.key} has addresses of NAD ${key}, which is not there`;
+      const message = `pod ${pod.key} has addresses of NAD ${key}, which does not exist`;
       violations.push({ rule: 'orphan', objects: [object], message });
     } else held.push({ network, pod, holder, object, entry });
   }
@@ -113,7 +113,7 @@ const problemOf = (address: InterfaceAddress, ranges: readonly Cidr[], network: 
   const ip = addressOf(address);
   const range = ranges.find((cidr) => cidrContainsIp(cidr, ip));
   if (range === undefined) return `is not in ${ranges.join(', ')}, the part`;
-  if (prefixLength(address) !== prefixLength(range)) return `has not the prefix length of ${range}, a subnet`;
+  if (prefixLength(address) !== prefixLength(range)) return `does not have the prefix length of ${range}, a subnet`;
   const infrastructure = network.infrastructureSubnets.find((cidr) => cidrContainsIp(cidr, ip));
   if (infrastructure !== undefined) return `is in ${infrastructure}, which is for infrastructure`;
   const { role } = network;

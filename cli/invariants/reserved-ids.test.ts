@@ -37,7 +37,7 @@ it('an id that nodes may still have of a deleted network is no other network’s
 });
 
 it('nor is one of which a node says that something is left, but where it may give up a network that there is', () => {
-  const wrong = 'network-id: network red_net has the id 5, with which n1 still has something of an earlier network';
+  const wrong = 'network-id: network red_net has the id 5, with which n1 still has state of an earlier network';
   expect(found(reportOf('Always'))).toEqual([wrong]);
   expect(found(reportOf('OnDemand'))).toEqual([]);
 });

@@ -19,7 +19,7 @@ describe('of a cluster manager that runs', () => {
     const well = await examineCluster(cluster.client, 0);
     expect([well.exitStatus, well.lines]).toEqual([
       0,
-      ['nothing is wrong: 2 networks, 2 NADs, 2 nodes and 3 pods were looked at'],
+      ['no problems: 2 networks, 2 NADs, 2 nodes and 3 pods were checked'],
     ]);
     await cluster.stop();
     cluster.start();
@@ -30,7 +30,7 @@ describe('of a cluster manager that runs', () => {
     const { lines, exitStatus } = await examineCluster(cluster.client, 0);
     expect([exitStatus, lines[0]]).toEqual([
       1,
-      'node-id: Node/n1, Node/n2: node id 2 is given to node n1 and to node n2',
+      'node-id: Node/n1, Node/n2: node id 2 is allocated to both node n1 and node n2',
     ]);
   });
 });

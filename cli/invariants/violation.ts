@@ -39,7 +39,7 @@ export const givenTwice = (rule: Rule, held: Iterable<Held>, text: (value: strin
     const before = first.get(one.value);
     if (before === undefined) first.set(one.value, one);
     else if (before.holder !== one.holder) {
-      const message = `${text(one.value)} is given to ${before.holder} and to ${one.holder}`;
+      const message = `${text(one.value)} is allocated to both ${before.holder} and ${one.holder}`;
       violations.push({ rule, objects: [before.object, one.object], message });
     }
   }

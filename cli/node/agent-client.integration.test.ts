@@ -32,6 +32,7 @@ const serve = (host: Reconciler) => {
     isHere: () => true,
     ownersOfNetwork: () => [],
     diagnostics: new Map(),
+    components: () => [{ component: 'ovn-northd', state: 'failed', message: 'it sleeps', since: 0 }],
     inputProblems: () => [],
     cluster: cluster.settings.cluster,
     desiredFor: () => [],
@@ -53,6 +54,9 @@ it('asks everything that the agent answers', async () => {
     expect((await agent.networks()).map(({ name }) => name)).toEqual(['default', 'red_net']);
     expect(await agent.pods()).toEqual([]);
     expect(await agent.problems()).toEqual([]);
+    expect(await agent.health()).toEqual([
+      { component: 'ovn-northd', state: 'failed', message: 'it sleeps', since: '1970-01-01T00:00:00.000Z' },
+    ]);
     expect(await agent.services('none/none')).toEqual([]);
     for (const asked of ['red/web', '10.96.0.7:80', '[fd00::7]:80']) {
       expect((await agent.services(asked)).map(({ name }) => name)).toEqual(['web']);

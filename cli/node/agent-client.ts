@@ -2,6 +2,8 @@
 import { request } from 'node:http';
 import { z } from 'zod';
 import {
+  type ComponentStatus,
+  componentStatusSchema,
   type DesiredStatus,
   type DifferencesStatus,
   desiredSchema,
@@ -27,6 +29,8 @@ export interface AgentClient {
   networks(): Promise<NetworkStatus[]>;
   pods(): Promise<PodStatus[]>;
   problems(): Promise<ProblemStatus[]>;
+  /** What the node's networks need beside the agent. */
+  health(): Promise<ComponentStatus[]>;
   /** Everything that the agent wants to be programmed. */
   desired(): Promise<DesiredStatus[]>;
   /** The agent reads everything again for it. */
@@ -47,6 +51,7 @@ export const connectAgent = (socketPath: string): AgentClient => {
     networks: () => ask('/v1/networks', z.array(networkStatusSchema)),
     pods: () => ask('/v1/pods', z.array(podStatusSchema)),
     problems: () => ask('/v1/problems', z.array(problemSchema)),
+    health: () => ask('/v1/health', z.array(componentStatusSchema)),
     desired: () => ask('/v1/wanted', z.array(desiredSchema)),
     differences: (signal) => ask('/v1/differences', differencesSchema, signal),
     services: (asked) => ask(`/v1/services/${encodeURIComponent(asked)}`, z.array(serviceStatusSchema)),
@@ -58,7 +63,7 @@ const get = (socketPath: string, path: string, signal: AbortSignal | undefined):
     const fail = (error: Error): void =>
       reject(
         new CliError(
-          `the agent cannot be asked at ${socketPath}: ${error.message}; run udnctl as root on a node whose agent runs, or name one: --node NAME`,
+          `the agent cannot be reached at ${socketPath}: ${error.message}; run udnctl as root on a node with a running agent, or select one with --node`,
         ),
       );
     request({ socketPath, path, ...(signal && { signal }) }, (response) => {
@@ -76,4 +81,4 @@ const get = (socketPath: string, path: string, signal: AbortSignal | undefined):
       .end();
   });
 
-const OLD_AGENT = 'the agent does not know this question: it is older than this udnctl';
+const OLD_AGENT = 'the agent does not support this request: it is older than this udnctl';

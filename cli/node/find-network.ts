@@ -11,5 +11,5 @@ export const findNetwork = (networks: readonly NetworkStatus[], requested: strin
   );
   if (found !== undefined) return found;
   const names = networks.map(({ name }) => name).join(', ');
-  throw new CliError(`this node knows no network "${requested}"; it knows ${names === '' ? 'none' : names}`);
+  throw new CliError(`this node does not know network "${requested}"; it knows ${names === '' ? 'none' : names}`);
 };

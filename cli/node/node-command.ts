@@ -25,13 +25,13 @@ export interface RemoteOptions {
 /** A command that asks the node's agent and prints tables. */
 export const nodeCommand = (name: string, description: string): Command =>
   agentCommand(name, description).addOption(
-    new Option('-o, --output <format>', 'how to print it').choices(OUTPUT_FORMATS).default('table'),
+    new Option('-o, --output <format>', 'output format').choices(OUTPUT_FORMATS).default('table'),
   );
 
 /** A command that asks the node's agent and prints text. */
 export const textCommand = (name: string, description: string): Command =>
   agentCommand(name, description).addOption(
-    new Option('-o, --output <format>', 'how to print it').choices(TEXT_FORMATS).default('text'),
+    new Option('-o, --output <format>', 'output format').choices(TEXT_FORMATS).default('text'),
   );
 
 export const withOvnRemotes = (command: Command): Command =>

@@ -59,7 +59,7 @@ export const balancingOf = async (
   const name = `${service.namespace}/${service.name}`;
   const isOther = network !== undefined && service.network !== network;
   if (isOther && !service.otherIps.includes(destination)) {
-    const why = `Service ${name} is on network ${service.network ?? 'none yet'}, whose load balancers are in no other network; the packet is in network ${network}`;
+    const why = `Service ${name} is on network ${service.network ?? 'none yet'}, whose load balancers serve that network only; the packet is in network ${network}`;
     return { ...common, kind: 'elsewhere', why };
   }
   const fitting = service.loadBalancers.filter((one) => one.protocol === protocol && vip in one.vips);
@@ -102,7 +102,7 @@ const rowOf = async (northbound: Transact, balancer: string, vip: string, isAcro
   const [row] = found?.rows ?? [];
   const endpoints = mapOf(row?.['vips']).get(vip);
   if (row === undefined || endpoints === undefined) {
-    const what = row === undefined ? 'is not there' : `does not have ${vip}`;
+    const what = row === undefined ? 'does not exist' : `does not have ${vip}`;
     return { kind: 'absent' as const, why: `load balancer ${balancer} ${what} in the northbound database` };
   }
   return {

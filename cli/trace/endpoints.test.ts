@@ -191,7 +191,7 @@ describe('a packet of the host', () => {
   it('is refused on a network that has no management port here', () =>
     expect(
       ends({ from: ['host'], network: 'blue', to: '10.100.0.4' }, { networks: [network({ name: 'blue', id: 3 })] }),
-    ).rejects.toThrow('network blue has no management port in 10.100.0.0/24 on this node: k8s-blue_n1 is not there'));
+    ).rejects.toThrow('network blue has no management port in 10.100.0.0/24 on this node: k8s-blue_n1 does not exist'));
 
   it('goes to everything else by the gateway bridge', async () =>
     expect(await ends({ from: ['host'], to: '1.1.1.1' })).toMatchObject({

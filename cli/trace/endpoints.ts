@@ -171,7 +171,7 @@ const gatewayOf = (node: NodeStatus): NonNullable<NodeStatus['gateway']> => {
 
 const findPod = (pods: readonly PodStatus[], name: string): PodStatus => {
   const found = pods.find((pod) => `${pod.namespace}/${pod.name}` === name);
-  if (found === undefined) throw new CliError(`this node has no pod ${name}: ask on the node that it runs on`);
+  if (found === undefined) throw new CliError(`this node has no pod ${name}: run this on the node of the pod`);
   return found;
 };
 
@@ -209,7 +209,7 @@ const ofFamily = (addresses: readonly string[], family: Family, whose: string): 
 
 const inPortOf = (ports: readonly BridgePort[], name: string): string => {
   const found = ports.find((port) => port.name === name);
-  if (found === undefined) throw new CliError(`there is no port ${name} on a bridge of this node`);
+  if (found === undefined) throw new CliError(`no port ${name} on a bridge of this node`);
   return String(found.ofport);
 };
 
@@ -232,7 +232,8 @@ const nextHopMac = async (
   if (!isRouter && cidrContainsIp(networkOfInterface(parseInterfaceAddress(own)), destination)) {
     return (await macOfAddress(northbound, name, destination)) ?? derivedMac(destination);
   }
-  if (typeof mac !== 'string') throw new CliError(`network ${name} has no router on this node: ${router} is not there`);
+  if (typeof mac !== 'string')
+    throw new CliError(`network ${name} has no router on this node: ${router} does not exist`);
   return parseMac(mac);
 };
 
@@ -267,7 +268,7 @@ const managementEnd = async (
     .map(parseIp)
     .find((one) => cidrContainsIp(subnet, one));
   if (mac === undefined || source === undefined) {
-    throw new CliError(`network ${name} has no management port in ${subnet} on this node: ${port} is not there`);
+    throw new CliError(`network ${name} has no management port in ${subnet} on this node: ${port} does not exist`);
   }
   return { source, mac: parseMac(mac) };
 };

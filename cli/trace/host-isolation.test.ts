@@ -75,7 +75,7 @@ it('only the kubelet reaches the default-network address of a pod with a primary
   expect(isolation({})).toEqual(dropped('(nft chain udn-isolation) unless the kubelet sends it'));
   expect(isolation({ established: true })).toEqual(dropped('(nft chain udn-isolation) unless the kubelet sends it'));
   expect(isolation({}, '')).toEqual(
-    dropped('(nft chain udn-isolation), whoever sends it: no cgroup of a kubelet is known'),
+    dropped('(nft chain udn-isolation), from any process: the cgroup of the kubelet is unknown'),
   );
   expect(isolation({ to: '10.128.0.4' })).toEqual({ kind: 'passes' });
 });
@@ -83,7 +83,7 @@ it('only the kubelet reaches the default-network address of a pod with a primary
 it('open ports are for everybody, others of the same pod are not', () => {
   expect(isolation({ port: 8080 })).toEqual({
     kind: 'passes',
-    why: 'host isolation lets it pass: tcp port 8080 is open on the pod',
+    why: 'host isolation accepts it: tcp port 8080 is open on the pod',
   });
   expect(isolation({ port: 8080, protocol: 'udp' })).toMatchObject({ kind: 'dropped' });
   expect(isolation({ protocol: 'icmp' })).toMatchObject({ kind: 'dropped' });
@@ -95,7 +95,7 @@ it('a tenant is reached by its management port by its host-network pods alone', 
     dropped('(nft chain udn-management-isolation) unless one of these host-network pods sends it: red/host'),
   );
   expect(isolation({ to, link: 'ovn-k8s-mp2' })).toEqual(
-    dropped('(nft chain udn-management-isolation), whoever sends it'),
+    dropped('(nft chain udn-management-isolation), from any process'),
   );
   expect(isolation({ to, link: 'ovn-k8s-mp2', established: true })).toEqual(
     dropped('(nft chain udn-management-isolation) unless it is a reply'),

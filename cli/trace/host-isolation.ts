@@ -41,10 +41,10 @@ const addressIsolation = (table: TableState, packet: HostPacket): HostResult => 
   if (!isDropped || !has(table, isolated, destination)) return { kind: 'passes' };
   if (isOpen(table, rules, packet, family)) {
     const what = protocol === 'icmp' ? 'ping' : `${protocol} port ${port}`;
-    return { kind: 'passes', why: `host isolation lets it pass: ${what} is open on the pod` };
+    return { kind: 'passes', why: `host isolation accepts it: ${what} is open on the pod` };
   }
   const kubelet = rulesOf(table, NFT_CHAINS.isolationKubelet.name).some((rule) => rule.startsWith('socket cgroupv2 '));
-  const unless = kubelet ? ' unless the kubelet sends it' : ', whoever sends it: no cgroup of a kubelet is known';
+  const unless = kubelet ? ' unless the kubelet sends it' : ', from any process: the cgroup of the kubelet is unknown';
   return dropped(NFT_CHAINS.isolation.name, unless);
 };
 
@@ -73,7 +73,7 @@ const managementIsolation = (table: TableState, { link, established }: HostPacke
     ...(pods.length === 0 ? [] : [`one of these host-network pods sends it: ${[...new Set(pods)].sort().join(', ')}`]),
     ...(established ? ['it is a reply'] : []),
   ];
-  return dropped(chain, senders.length === 0 ? ', whoever sends it' : ` unless ${senders.join(', or ')}`);
+  return dropped(chain, senders.length === 0 ? ', from any process' : ` unless ${senders.join(', or ')}`);
 };
 
 const isTenants = (link: string | undefined): boolean =>

@@ -60,13 +60,13 @@ describe('what a process of the host sends', () => {
   it('to a node port goes to the ClusterIP, with the mark of the Service’s network', async () =>
     expect(await hostWay(sources(), SENT)).toMatchObject({
       sent: { to: '10.96.0.8', port: 80, protocol: 'tcp', mark: 0x10_00 },
-      why: 'nftables lead 172.20.0.11:31021/tcp to 10.96.0.8:80',
+      why: 'nftables translate 172.20.0.11:31021/tcp to 10.96.0.8:80',
     }));
 
   it('to an external address, too', async () =>
     expect(await hostWay(sources(), { to: '2001:db8:113::21', port: 53, protocol: 'udp' })).toMatchObject({
       sent: { to: 'fd00:10:96::7', port: 53, protocol: 'udp' },
-      why: 'nftables lead [2001:db8:113::21]:53/udp to [fd00:10:96::7]:53',
+      why: 'nftables translate [2001:db8:113::21]:53/udp to [fd00:10:96::7]:53',
     }));
 
   it('to a tenant’s Service takes the VRF of its network, where there is one', async () => {
@@ -75,7 +75,7 @@ describe('what a process of the host sends', () => {
     expect(routed).toMatchObject({ sent: { to: '10.96.0.2', mark: 0x10_01 } });
     expect(routed.stop).toBeUndefined();
     expect((await hostWay(sources(), red)).stop).toBe(
-      'not answered: nftables lead 172.20.0.11:31001/tcp to 10.96.0.2:80, with mark 0x1001, and this host has no rule by which that goes to the VRF of network red_net',
+      'not answered: nftables translate 172.20.0.11:31001/tcp to 10.96.0.2:80, with mark 0x1001, but this host has no rule for it to the VRF of network red_net',
     );
   });
 

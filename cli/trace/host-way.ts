@@ -43,7 +43,7 @@ export const hostWay = async (sources: HostWaySources, sent: Sent): Promise<Host
   }
   const target = isIp(to) ? hostTargetOf(table, { destination: parseIp(to), protocol, port }) : undefined;
   if (target === undefined) return { table, sent };
-  const why = `nftables lead ${withPort(to, port)}/${protocol} to ${withPort(target.ip, target.port)}`;
+  const why = `nftables translate ${withPort(to, port)}/${protocol} to ${withPort(target.ip, target.port)}`;
   const stop = await unrouted(sources, target);
   return {
     ...{ table, why, sent: { to: target.ip, port: target.port, protocol, mark: target.mark } },
@@ -61,6 +61,6 @@ const unrouted = async ({ agent, runner }: HostWaySources, { ip, mark }: HostTar
   const args = [`-${ipFamily(ip)}`, 'rule', 'show', 'fwmark', word];
   const { stdout } = await runner.run({ file: 'ip', args });
   return stdout.trim() === ''
-    ? `with mark ${word}, and this host has no rule by which that goes to the VRF of network ${network.name}`
+    ? `with mark ${word}, but this host has no rule for it to the VRF of network ${network.name}`
     : undefined;
 };

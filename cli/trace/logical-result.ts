@@ -19,7 +19,7 @@ export const logicalResultOf = (
   const own = ownBlocks(blocks);
   const asking = positionsOf(own).find(({ stage }) => isAsking(stage));
   if (asking !== undefined) {
-    return result('controller', `${asking.where} does not know the MAC of the next hop, and asks for it`);
+    return result('controller', `${asking.where} does not know the MAC of the next hop and requests it`);
   }
   const outputs = positionsOf(own).flatMap(({ stage }) => outputsOfStage(stage).filter(isEnd));
   const [only] = outputs;
@@ -68,7 +68,7 @@ const withoutOutput = (blocks: readonly LogicalBlock[]): LogicalResult => {
   if (stage.flow === undefined)
     return result('dropped', `dropped by ${where}: no flow of stage ${stage.stage} matches`);
   if (/^ct_/.test(stage.actions.at(-1) ?? '')) {
-    return result('unknown', `it cannot be followed behind stage ${stage.stage} of ${where}: conntrack decides`);
+    return result('unknown', `it cannot be followed past stage ${stage.stage} of ${where}: conntrack decides`);
   }
   const kind = stage.actions.some((action) => action.startsWith('reject {')) ? 'refused' : 'dropped';
   const acl = stage.stage.endsWith('_acl_action')

@@ -57,7 +57,7 @@ const routeText = (match: string, actions: readonly string[]): string => {
 
 const endLines = (stage: LogicalStage): string[] => [
   ...stage.notes.flatMap((note) => {
-    if (note === 'No MAC binding.') return ['the MAC of the next hop is not known'];
+    if (note === 'No MAC binding.') return ['the MAC of the next hop is unknown'];
     const mac = /^MAC binding to (\S+?)\.?$/.exec(note)?.[1];
     return mac === undefined ? [] : [`the next hop is at ${mac}`];
   }),

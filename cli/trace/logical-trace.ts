@@ -78,10 +78,10 @@ const traceArguments = ({ microflow, established, remote, endpoint }: LogicalQue
 
 /** Says first whether it is the same; then how, where it was asked. */
 export const logicalHead = (logical: LogicalTrace): string => {
-  if (logical.kind === 'failed') return `ovn-trace cannot be asked: ${logical.message}`;
-  if (!logical.comes) return `ovn-trace, if it came there: ${logical.message}`;
+  if (logical.kind === 'failed') return `ovn-trace failed: ${logical.message}`;
+  if (!logical.comes) return `ovn-trace, if the packet reached it: ${logical.message}`;
   if (logical.agrees === undefined) return `ovn-trace: ${logical.message}`;
-  return `${logical.agrees ? 'ovn-trace agrees' : 'ovn-trace says otherwise'}: ${logical.message}`;
+  return `${logical.agrees ? 'ovn-trace agrees' : 'ovn-trace disagrees'}: ${logical.message}`;
 };
 
 export const logicalLines = (logical: LogicalTrace, verbose: boolean): string[] =>

@@ -208,4 +208,4 @@ const readTail = (
 };
 
 const unreadable = (index: number, line: string | undefined): CliError =>
-  new CliError(`line ${index + 1} of the trace cannot be understood: ${JSON.stringify((line ?? '').slice(0, 100))}`);
+  new CliError(`line ${index + 1} of the trace cannot be parsed: ${JSON.stringify((line ?? '').slice(0, 100))}`);

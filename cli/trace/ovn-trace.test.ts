@@ -54,9 +54,9 @@ describe('what OVN says becomes of a packet', () => {
     ],
     ['policy', 'dropped', 'dropped by stage lr_in_policy of router r1: ip4.dst == 9.9.9.9'],
     ['portsec', 'dropped', 'dropped by stage ls_in_apply_port_sec of switch s1: reg0[15] == 1'],
-    ['next-hop', 'controller', 'router r1 does not know the MAC of the next hop, and asks for it'],
+    ['next-hop', 'controller', 'router r1 does not know the MAC of the next hop and requests it'],
     ['remote', 'remote', 'it goes to another node, as port red.b'],
-    ['in', 'unknown', 'it cannot be followed behind stage lr_in_unsnat of router r1: conntrack decides'],
+    ['in', 'unknown', 'it cannot be followed past stage lr_in_unsnat of router r1: conntrack decides'],
     ['tenant-out', 'gateway', 'it goes to the gateway bridge through br-ex_red_red_node-1'],
   ] as const)('%s: %s', (name, kind, message) => expect(traceResultOf(name)).toMatchObject({ kind, message }));
 
@@ -113,7 +113,7 @@ describe('the steps in words', () => {
 
   it('say nothing of the request for a MAC, which is another packet', () => {
     const blocks = parseOvnTrace(read('next-hop'));
-    expect(logicalSteps(blocks)).toContain('  the MAC of the next hop is not known');
+    expect(logicalSteps(blocks)).toContain('  the MAC of the next hop is unknown');
     expect(logicalSteps(blocks).join('\n')).not.toContain('ff:ff:ff:ff:ff:ff');
     expect(allLogicalStages(blocks).join('\n')).toContain('ff:ff:ff:ff:ff:ff');
   });
@@ -121,15 +121,15 @@ describe('the steps in words', () => {
 
 describe('what is no trace is refused', () => {
   it.each([
-    ['a datapath that is not there', 'unknown datapath "nope"\n', 'ovn-trace says: unknown datapath "nope"'],
+    ['a datapath that is not there', 'unknown datapath "nope"\n', 'ovn-trace failed: unknown datapath "nope"'],
     [
       'a microflow that is none',
       'error parsing flow: Syntax error\n',
-      'ovn-trace says: error parsing flow: Syntax error',
+      'ovn-trace failed: error parsing flow: Syntax error',
     ],
-    ['nothing', '', 'ovn-trace says: nothing'],
+    ['nothing', '', 'ovn-trace failed: nothing'],
     ['only the packet', '# tcp,reg14=0x2\n', 'ovn-trace shows no pipeline'],
-    ['a stage without a priority', read('local').replace(', priority 50', ''), /cannot be understood/],
+    ['a stage without a priority', read('local').replace(', priority 50', ''), /cannot be parsed/],
   ])('%s', (_, text, message) => expect(() => parseOvnTrace(text)).toThrow(message));
 });
 

@@ -39,7 +39,7 @@ export interface LogicalStage {
 export const parseOvnTrace = (output: string): readonly LogicalBlock[] => {
   const lines = output.replace(/\n+$/, '').split('\n');
   const start = lines.findIndex((line) => line.startsWith('# '));
-  if (start < 0) throw new CliError(`ovn-trace says: ${lines.find((line) => line !== '') ?? 'nothing'}`);
+  if (start < 0) throw new CliError(`ovn-trace failed: ${lines.find((line) => line !== '') ?? 'nothing'}`);
   const reader = new BlockReader();
   for (let index = start + 1; index < lines.length; index += 1) {
     const line = lines[index] ?? '';
@@ -107,4 +107,4 @@ const readStage = (text: string, index: number, line: string): MutableStage | un
 };
 
 const unreadable = (index: number, line: string): CliError =>
-  new CliError(`line ${index + 1} of what ovn-trace says cannot be understood: ${JSON.stringify(line.slice(0, 100))}`);
+  new CliError(`line ${index + 1} of the output of ovn-trace cannot be parsed: ${JSON.stringify(line.slice(0, 100))}`);

@@ -39,7 +39,7 @@ export const parseDatapathPorts = (output: string): readonly BridgePort[] => {
 const readPort = (line: string, bridge: string | undefined): BridgePort => {
   const found = /^ {4}(\S+) ([0-9]+)\/([0-9]+|none): \(([a-z0-9]+)(?:: (.*))?\)$/.exec(line);
   if (found === null || bridge === undefined) {
-    throw new CliError(`a line of dpif/show cannot be understood: ${JSON.stringify(line.slice(0, 100))}`);
+    throw new CliError(`a line of dpif/show cannot be parsed: ${JSON.stringify(line.slice(0, 100))}`);
   }
   const [, name = '', ofport, datapathPort = '', type = '', options = ''] = found;
   const option = (key: string): string | undefined =>

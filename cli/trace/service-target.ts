@@ -31,7 +31,8 @@ export const serviceTarget = async (
     throw new CliError(`a Service is service/NAMESPACE/NAME or service/NAMESPACE/NAME:PORT, not "${options.to}"`, 2);
   }
   const [service] = await agent.services(`${namespace}/${name}`);
-  if (service === undefined) throw new CliError(`this node knows no Service ${namespace}/${name} with ClusterIPs`);
+  if (service === undefined)
+    throw new CliError(`this node does not know a Service ${namespace}/${name} with ClusterIPs`);
   return { ip: addressOf(service, options.family), ...portOf(service, desired, options) };
 };
 

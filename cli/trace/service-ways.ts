@@ -142,7 +142,7 @@ const outcome = (
   if (reached > 0) {
     return { result: 'answered', message: `answered by ${name}, but only by ${reached} of ${ways.length}: ${by}` };
   }
-  return { result: 'not-answered', message: `not answered by ${name}, none is reached: ${by}` };
+  return { result: 'not-answered', message: `not answered by ${name}, none is reachable: ${by}` };
 };
 
 const alone = (result: ServiceFinding['result'], message: string, way: Way): ServiceFinding => ({
@@ -166,7 +166,7 @@ const untaken = ({ what, service, balancer, endpoints, isAcross }: Balanced, way
     return { ...alone('not-answered', message, way), others: endpoints };
   }
   if (endpoints.length > 0) {
-    const message = `not answered by ${name}: load balancer ${balancer} is in the northbound database, and nothing sends ${what} to its endpoints: udnctl explain service ${service.namespace}/${service.name}`;
+    const message = `not answered by ${name}: load balancer ${balancer} is in the northbound database, but no flow sends ${what} to its endpoints: udnctl explain service ${service.namespace}/${service.name}`;
     return { ...alone('not-answered', message, way), others: endpoints };
   }
   if (way.result.kind !== 'controller')

@@ -47,13 +47,13 @@ const flowLines = (bridge: string, { table, flow }: TraceStep): string[] => {
 const actionLines = (bridge: string, { text, notes }: TraceAction, { ports }: StepNames): string[] => {
   const output = /^output:([0-9]+)$/.exec(text)?.[1] ?? (text === 'LOCAL' ? text : undefined);
   if (output !== undefined) return [`${bridge}: to port ${portName(ports, bridge, output)}${tunnel(notes)}`];
-  if (text === 'NORMAL') return [`${bridge}: as a switch does${notes.map((note) => `, ${note}`).join('')}`];
+  if (text === 'NORMAL') return [`${bridge}: switched${notes.map((note) => `, ${note}`).join('')}`];
   if (text === 'dec_ttl') return [`${bridge}: routed`];
   const address = /^ct\(.*nat\((src|dst)=([^),]+)/.exec(text);
   if (address !== null)
     return [`${bridge}: ${address[1] === 'src' ? 'source' : 'destination'} becomes ${withoutPorts(address[2])}`];
-  if (text.startsWith('ct(commit')) return [`${bridge}: conntrack notes the connection`];
-  if (text.startsWith('ct(')) return [`${bridge}: conntrack is asked about it`];
+  if (text.startsWith('ct(commit')) return [`${bridge}: conntrack commits the connection`];
+  if (text.startsWith('ct(')) return [`${bridge}: conntrack lookup`];
   return [];
 };
 

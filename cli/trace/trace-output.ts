@@ -80,7 +80,7 @@ export const serviceOutput = (findings: ServiceFindings, options: OutputOptions)
 
 const headLines = (host: HostResult | undefined, message: string): string[] =>
   host?.kind === 'dropped'
-    ? [host.message, `if it gets past: ${message}`]
+    ? [host.message, `otherwise: ${message}`]
     : [message, ...(host?.why === undefined ? [] : [host.why])];
 
 const endpointLines = ({ endpoint, node, result, logical }: EndpointWay): string[] => [

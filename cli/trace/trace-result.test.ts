@@ -71,7 +71,7 @@ describe('the decision comes first, in a message', () => {
     });
     const steps = stepsOf(read('leaves'), { ports, datapaths: new Map() });
     expect(steps.slice(-3)).toEqual([
-      'br-ex: table 0 priority 100: to the outside: note whose connection it is',
+      'br-ex: table 0 priority 100: to the outside: record the network of the connection',
       'br-ex: source becomes 172.20.0.11',
       'br-ex: to port eth0',
     ]);
@@ -96,8 +96,8 @@ describe('the decision comes first, in a message', () => {
         message: 'leaves through eth0 as 172.30.0.2 (masqueraded from 169.254.0.11)',
       });
       expect(stepsOf(passes, { ports, datapaths: new Map() })).toEqual([
-        'br-ex: table 0 priority 730: note which network sends, and that the source is its gateway router’s',
-        'br-ex: table 0 priority 100: to the outside: note whose connection it is',
+        'br-ex: table 0 priority 730: record the sending network and that the source is its gateway router',
+        'br-ex: table 0 priority 100: to the outside: record the network of the connection',
         'br-ex: source becomes 172.30.0.2',
         'br-ex: to port eth0',
       ]);
@@ -145,20 +145,19 @@ describe('the decision comes first, in a message', () => {
     const datapaths = new Map([[Number(/metadata=(0x[0-9a-f]+)/.exec(lastMatch(passes))?.[1]), GATEWAY_ROUTER]]);
     expect(traceResultOf(passes, context({ logicalFlows, datapaths }))).toEqual({
       kind: 'controller',
-      message:
-        'waits at router GR_red_red_node-1: the MAC of the next hop is not known yet, ovn-controller asks for it',
+      message: 'waits at router GR_red_red_node-1: the MAC of the next hop is unknown yet, ovn-controller asks for it',
     });
   });
 
   it('says all ways of a packet that is flooded', () =>
-    expect(traceResultOf(read('in-est'), context()).message).toMatch(/^goes several ways: /));
+    expect(traceResultOf(read('in-est'), context()).message).toMatch(/^sent to several ports: /));
 });
 
 it('the steps name datapaths, conntrack, translation and ports', () => {
   const names = { ports: PORTS, datapaths: new Map([[1, { kind: 'switch', name: 'node-1' }]]) };
   expect(stepsOf(read('acl'), names)).toEqual([
     'br-int: switch node-1',
-    'br-int: conntrack is asked about it',
+    'br-int: conntrack lookup',
     'back from conntrack with ct_state=new|trk',
     'br-int: switch node-1',
   ]);

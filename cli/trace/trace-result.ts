@@ -47,7 +47,7 @@ export const traceResultOf = (passes: readonly TracePass[], context: TraceContex
   if (only === undefined) return withoutArrival(passes, context);
   if (arrivals.length > 1) {
     const names = arrivals.map((port) => describe(port, passes, context).message);
-    return { kind: 'port', message: `goes several ways: ${names.join('; ')}` };
+    return { kind: 'port', message: `sent to several ports: ${names.join('; ')}` };
   }
   return describe(only, passes, context);
 };
@@ -154,11 +154,11 @@ const positionsOf = (bridges: readonly TraceBridge[]): Position[] =>
 
 const controllerMessage = (at: Position | undefined, context: TraceContext): string => {
   const logical = at && context.logicalFlows.get(at.step.flow?.cookie ?? '');
-  if (at === undefined || logical === undefined) return 'handed to ovn-controller, which answers it or completes it';
+  if (at === undefined || logical === undefined) return 'sent to ovn-controller, which answers or completes it';
   const where = datapathName(at.step, context);
   return logical.stage === 'lr_in_arp_request'
-    ? `waits at ${where}: the MAC of the next hop is not known yet, ovn-controller asks for it`
-    : `handed to ovn-controller by stage ${logical.stage} of ${where}`;
+    ? `waits at ${where}: the MAC of the next hop is unknown yet, ovn-controller asks for it`
+    : `sent to ovn-controller by stage ${logical.stage} of ${where}`;
 };
 
 const dropMessage = ({ bridge, step }: Position, positions: readonly Position[], context: TraceContext): string => {
@@ -167,7 +167,7 @@ const dropMessage = ({ bridge, step }: Position, positions: readonly Position[],
   const where = `dropped by ${bridge} table ${table} priority ${flow.priority}`;
   const logical = context.logicalFlows.get(flow.cookie ?? '');
   if (logical !== undefined) return `${where}: ${logicalReason(logical, step, positions, context)}`;
-  if (/\breg14=(0x[0-9a-f]+),reg15=\1\b/.test(flow.match)) return `${where}: it would go back to where it came from`;
+  if (/\breg14=(0x[0-9a-f]+),reg15=\1\b/.test(flow.match)) return `${where}: its output port is its input port`;
   const purpose = purposeOf({ table: table ?? 0, priority: flow.priority, cookie: flow.cookie ?? '' });
   if (purpose === undefined) return where;
   const here = positions.filter((position) => position.bridge === bridge).map((position) => position.step);

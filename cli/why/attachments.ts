@@ -52,7 +52,7 @@ const primary = ({ namespace: name }: PodState, scene: Scene): DesiredAttachment
   const namespace = scene.namespaces.get(name);
   const hidden = unreadOf(scene, 'network-attachment-definitions') ?? unreadOf(scene, 'namespaces');
   if (namespace === undefined || hidden !== undefined) {
-    return only(unknown(what, hidden === undefined ? `namespace ${name} is not there` : unreadText(hidden)));
+    return only(unknown(what, hidden === undefined ? `namespace ${name} does not exist` : unreadText(hidden)));
   }
   const found = primaryIn(namespace, scene);
   if (found.kind === 'network') {
@@ -63,15 +63,15 @@ const primary = ({ namespace: name }: PodState, scene: Scene): DesiredAttachment
     return { attachments: [attachment], findings: [label, state] };
   }
   if (namespace.isTerminating && found.kind === 'missing') {
-    const message = `namespace ${name} is being deleted, and gets no network any more`;
-    return only(blocked(what, 'namespace-terminating', message, 'make the pod in another namespace'));
+    const message = `namespace ${name} is being deleted and gets no network`;
+    return only(blocked(what, 'namespace-terminating', message, 'create the pod in another namespace'));
   }
   if (found.kind === 'missing') return only(missingPrimary(name, scene));
   const [unserved] = [...primariesDesiredIn(name, scene).map(nameOf), ...primaryNads(configuredNads(name, scene))];
   if (unserved === undefined) return only(ok(what, 'its pods are on the default network'));
   const refusal = primaryRefusal(namespace, '', undefined, scene);
   return only(
-    refusal === undefined ? ok(what, 'is there') : { ...refusal, found: `${refusal.found}: ${unserved} has no effect` },
+    refusal === undefined ? ok(what, 'exists') : { ...refusal, found: `${refusal.found}: ${unserved} has no effect` },
   );
 };
 
@@ -95,11 +95,11 @@ export const missingPrimary = (namespace: string, scene: Scene): Finding => {
   const [reason] = candidates.flatMap((facts) => missingIn(facts, namespace, scene) ?? []);
   if (reason !== undefined) return { ...reason, what, found: `${waits}; ${reason.found}` };
   const [next] = candidates.map(nameOf);
-  if (next !== undefined) return waitsForManager(scene, what, 'no-network', `${waits}; ${next} is about to be`);
+  if (next !== undefined) return waitsForManager(scene, what, 'no-network', `${waits}; ${next} is not processed yet`);
   const hidden = unreadOf(scene, 'userdefinednetworks') ?? unreadOf(scene, 'clusteruserdefinednetworks');
   const also = hidden === undefined ? '' : ` (${unreadText(hidden)})`;
-  const found = `${waits}: no UserDefinedNetwork is in it, and no ClusterUserDefinedNetwork selects it${also}`;
-  return blocked(what, 'no-network', found, 'create one: its pods wait for it');
+  const found = `${waits}: it has no UserDefinedNetwork, and no ClusterUserDefinedNetwork selects it${also}`;
+  return blocked(what, 'no-network', found, 'create one: the pods wait for it');
 };
 
 const secondaries = (pod: PodState, scene: Scene): readonly DesiredAttachments[] => {
@@ -110,8 +110,8 @@ const secondaries = (pod: PodState, scene: Scene): readonly DesiredAttachments[]
     );
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const next = 'make the pod anew with an annotation that can be read';
-    return [only(blocked('networks asked for', 'annotation-unreadable', describeApiError(error), next))];
+    const next = 'recreate the pod with a valid annotation';
+    return [only(blocked('requested networks', 'annotation-unreadable', describeApiError(error), next))];
   }
 };
 
@@ -123,25 +123,23 @@ const secondary = (key: string, nadKey: string, interfaceName: string, scene: Sc
   if (nad === undefined) {
     if (hidden !== undefined) return only(unknown(what, unreadText(hidden)));
     if (scene.namespace !== undefined && scene.namespace !== namespace) {
-      return only(unknown(what, `namespace ${namespace} was not looked at`));
+      return only(unknown(what, `namespace ${namespace} was not read`));
     }
-    const next = 'create it, or make the pod anew without it';
+    const next = 'create it, or recreate the pod without it';
     return only(
-      blocked(what, 'nad-missing', `the pod asks for NetworkAttachmentDefinition ${key}, which is not there`, next),
+      blocked(what, 'nad-missing', `the pod requests NetworkAttachmentDefinition ${key}, which does not exist`, next),
     );
   }
   const { conf } = nad;
   if (conf === undefined) {
     // Somebody else's plugin is somebody else's business.
-    if (nad.confError === undefined) return only(ok(what, 'is of another plugin'));
-    const found = `NetworkAttachmentDefinition ${key} is wrong: ${confText(nad)}`;
-    return only(blocked(what, 'nad-invalid', found, 'repair it'));
+    if (nad.confError === undefined) return only(ok(what, 'uses another CNI plugin'));
+    const found = `NetworkAttachmentDefinition ${key} is invalid: ${confText(nad)}`;
+    return only(blocked(what, 'nad-invalid', found, 'fix it'));
   }
   if (conf.role === 'primary') {
-    const found = `the pod asks for NetworkAttachmentDefinition ${key}, which is a primary network: nobody is asked for it`;
-    return only(
-      blocked(what, 'primary-selected', found, 'make the pod anew without it in k8s.v1.cni.cncf.io/networks'),
-    );
+    const found = `the pod requests NetworkAttachmentDefinition ${key}, which is a primary network: primary networks cannot be requested`;
+    return only(blocked(what, 'primary-selected', found, 'recreate the pod without it in k8s.v1.cni.cncf.io/networks'));
   }
   return { attachments: [attachmentOf(conf, nadKey, interfaceName, 'secondary')], findings: [idFinding(nad, scene)] };
 };

@@ -60,7 +60,7 @@ it('a pod that runs on its network goes on when the NAD is gone, and no other wo
   expect(without).toMatchObject({ isReady: false, cause: 'nad-missing' });
   expect(without.summary).toMatch(/^pod red\/web is ready, but a new pod like it would not be: /);
   const elsewhere = settledPod('red/web', DEFAULT_ENTRY);
-  expect(why(POD, scene([red, n1, net, elsewhere])).summary).toMatch(/^pod red\/web is not on its networks: /);
+  expect(why(POD, scene([red, n1, net, elsewhere])).summary).toMatch(/^pod red\/web is not attached to its networks: /);
 });
 
 it('a network is ready that some nodes are still at, or have no use of', () => {
@@ -70,7 +70,7 @@ it('a network is ready that some nodes are still at, or have no use of', () => {
   expect(isReady).toBe(true);
   expect(findings).toContainEqual({
     ...{ what: 'agents', state: 'ok' },
-    found: '20 of 500 nodes have it, 2 have not programmed all of it yet',
+    found: '20 of 500 nodes have programmed it, 2 have not programmed all of it yet',
   });
 });
 
@@ -80,7 +80,7 @@ it('the nodes that are silent about a network are named', () => {
   const nodes = { total: 3, ready: 2, pending: 0, failing: 0, silent: 1 };
   const status = { conditions: [{ ...silent, type: 'Ready' }, silent], nodes };
   const { summary, findings } = why(UDN, scene([red, n1, nadOf(net, 'red'), web, settledNetwork(net, status)]));
-  expect(summary).toMatch(/is ready, as far as it can be told$/);
+  expect(summary).toMatch(/is ready, as far as could be read$/);
   expect(findings).toContainEqual({
     ...{ what: 'agents', state: 'unknown', found: message },
     next: 'check that udn-agent runs there: kubectl get nodenetworkreports',
@@ -96,7 +96,7 @@ it('pods that need no network of theirs are ready', () => {
 it('what may not be read is said, and the rest is evaluated all the same', () => {
   const unread = [{ resource: 'nodes', what: 'nodes', why: 'you may not list them' }];
   const { summary, findings } = why(POD, scene([red, net, nadOf(net, 'red'), web], { unread, namespace: 'red' }));
-  expect(summary).toBe('pod red/web is ready, as far as it can be told');
+  expect(summary).toBe('pod red/web is ready, as far as could be read');
   expect(findings).toContainEqual({ what: 'node n1', state: 'unknown', found: 'nodes: you may not list them' });
   const hidden = [
     {

@@ -14,7 +14,7 @@ export const deletionFindings = (facts: NetworkFacts, scene: Scene): readonly Fi
   const { finalizers, uid = '', deletionTimestamp } = facts.metadata;
   const nads = scene.nadsOwnedBy(uid);
   const findings = [
-    ok('deletion', `asked for at ${deletionTimestamp}`),
+    ok('deletion', `requested at ${deletionTimestamp}`),
     ...nads.flatMap((nad) => nadFindings(nad, scene)),
     ...hiddenFindings(facts, scene),
     ...finalizerFindings(nameOf(facts), finalizers),
@@ -27,7 +27,7 @@ export const deletionFindings = (facts: NetworkFacts, scene: Scene): readonly Fi
       scene,
       'finalizer',
       'being-deleted',
-      `nothing uses ${nameOf(facts)} any more, and its finalizer is there still`,
+      `nothing uses ${nameOf(facts)} any more, but its finalizer is still set`,
     ),
   ];
 };
@@ -49,7 +49,7 @@ const garbledFinding = ({ key }: NadFacts, pod: PodState): Finding =>
   blocked(
     `NAD ${key}`,
     'annotation-unreadable',
-    `the annotation k8s.ovn.org/pod-networks of Pod ${pod.key} cannot be read, so that the pod may use NAD ${key}`,
+    `the annotation k8s.ovn.org/pod-networks of Pod ${pod.key} cannot be read, so the pod may use NAD ${key}`,
     `kubectl -n ${pod.namespace} delete pod ${pod.name}`,
   );
 
@@ -58,8 +58,8 @@ const usersFinding = ({ key }: NadFacts, pods: readonly PodState[]): Finding => 
   const [going] = pods.filter(({ deletionTimestamp }) => deletionTimestamp !== undefined);
   const next =
     going?.key !== undefined && pods.every(({ deletionTimestamp }) => deletionTimestamp !== undefined)
-      ? `udnctl why ${going.key} says why that pod is there still`
-      : `delete them, or what makes them, or wait until they end: kubectl -n ${pods[0]?.namespace} delete pod ${pods[0]?.name}`;
+      ? `udnctl why ${going.key} explains why that pod still exists`
+      : `delete them or their controllers, or wait for them to end: kubectl -n ${pods[0]?.namespace} delete pod ${pods[0]?.name}`;
   return blocked(`NAD ${key}`, 'pods-use-it', `pods use it: ${named(names)}`, next);
 };
 
@@ -71,8 +71,8 @@ export const finalizerFindings = (object: string, finalizers: readonly string[])
       blocked(
         'finalizers',
         'finalizer',
-        `the finalizer ${finalizer} of ${object} is not ours: whoever put it there has to take it away`,
-        `find the controller of ${finalizer}; when there is none any more, remove it with kubectl edit`,
+        `the finalizer ${finalizer} of ${object} is foreign: the controller that set it must remove it`,
+        `find the controller of ${finalizer}; if it no longer exists, remove the finalizer with kubectl edit`,
       ),
     );
 
@@ -83,7 +83,7 @@ const hiddenFindings = ({ kind, status }: NetworkFacts, scene: Scene): readonly 
   const { blockedBy } = blockedBySchema.catch({}).parse(status);
   if (blockedBy !== undefined && (hidden !== undefined || isPart)) {
     const found = `pods use it: ${named(blockedBy.names ?? [])}${blockedBy.pods > (blockedBy.names ?? []).length ? ` (${blockedBy.pods} in all)` : ''}`;
-    return [blocked('status.blockedBy', 'pods-use-it', found, 'delete them, or wait until they end')];
+    return [blocked('status.blockedBy', 'pods-use-it', found, 'delete them, or wait for them to end')];
   }
   return hidden === undefined ? [] : [unknown('pods', unreadText(hidden))];
 };

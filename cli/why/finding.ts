@@ -94,7 +94,7 @@ export const diagnosisOf = (
     const withNext = next === undefined ? {} : { next };
     return { subject, isReady: false, summary: `${subject} ${problem}: ${found}`, cause, ...withNext, findings };
   }
-  const doubt = findings.some(({ state }) => state === 'unknown') ? ', as far as it can be told' : '';
+  const doubt = findings.some(({ state }) => state === 'unknown') ? ', as far as could be read' : '';
   return { subject, isReady: true, summary: `${subject} ${ready}${doubt}`, findings };
 };
 

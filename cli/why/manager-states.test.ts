@@ -63,7 +63,7 @@ it('a network and a pod that are well', async () => {
   });
   await runs('red/web');
   expect(await ask('udn', 'red/net')).toMatchObject({
-    answer: 'UserDefinedNetwork red/net is ready, as far as it can be told',
+    answer: 'UserDefinedNetwork red/net is ready, as far as could be read',
     exitStatus: 0,
   });
   expect(await ask('red/web')).toMatchObject({ answer: 'pod red/web is ready', exitStatus: 0 });
@@ -75,7 +75,7 @@ it('a network above the limit that this cluster manager has, whatever the usual 
   await start({ limits: { maxNetworks: 1 } });
   await cluster.createAndSettle(tenant('red'), layer2Udn('red/net', ['10.100.0.0/16']));
   await cluster.create(tenant('blue'), layer2Udn('blue/net', ['10.100.0.0/16']), pod('blue/web'));
-  const limit = 'no more than 1 networks are allowed in this cluster (--max-networks), and there are 1';
+  const limit = 'at most 1 networks are allowed in this cluster (--max-networks), 1 exist';
   for (const words of [['udn', 'blue/net'], ['blue/web']]) {
     const { answer, next, cause } = await ask(...words);
     expect([cause, answer]).toEqual(['id-missing', expect.stringContaining(limit)]);
@@ -116,7 +116,7 @@ it('two networks of the cluster that select one namespace', async () => {
   const { answer, cause, next } = await ask('cudn', 'two');
   expect(cause).toBe('primary-taken');
   expect(answer).toContain('NetworkAttachmentDefinition red/one, of ClusterUserDefinedNetwork one');
-  expect(next).toContain('delete one of both, or change the labels');
+  expect(next).toContain('delete one of them, or change the labels');
 });
 
 it('a NAD of somebody else', async () => {
@@ -192,7 +192,7 @@ it('a deletion that waits for pods, and a namespace that goes', async () => {
   await cluster.patch('Pod', 'red/web', { metadata: { finalizers: ['example.org/keep'] } });
   await cluster.delete('Namespace', 'red');
   const held = await ask('udn', 'red/net');
-  expect(held).toMatchObject({ cause: 'pods-use-it', next: '→ udnctl why red/web says why that pod is there still' });
+  expect(held).toMatchObject({ cause: 'pods-use-it', next: '→ udnctl why red/web explains why that pod still exists' });
   expect(held.answer).toBe('UserDefinedNetwork red/net is not deleted yet: pods use it: red/web (being deleted)');
   const { answer } = await ask('red/web');
   expect(answer).toContain('the finalizer example.org/keep of Pod red/web');
@@ -208,7 +208,7 @@ it('a manager that does not work is the reason, when it is', async () => {
   );
   const { cause, answer } = await ask('udn', 'red/net');
   expect(cause).toBe('manager-away');
-  expect(answer).toContain('the cluster manager cm-1 was last heard of at 2026-05-31T23:50:00.000Z');
+  expect(answer).toContain('the cluster manager cm-1 last renewed its Lease at 2026-05-31T23:50:00.000Z');
 });
 
 it('events say what objects do not', async () => {

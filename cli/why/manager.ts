@@ -7,23 +7,23 @@ export const waitsForManager = (snapshot: Snapshot, what: string, cause: Cause, 
   const away = awayText(snapshot);
   if (away === undefined) {
     const next =
-      'wait a moment; if it stays, the log of the cluster manager says why: kubectl -n ovn-udn logs deployment/udn-cluster-manager';
+      'wait a moment; if this persists, see the log of the cluster manager: kubectl -n ovn-udn logs deployment/udn-cluster-manager';
     return blocked(what, cause, found, next);
   }
   return blocked(
     what,
     'manager-away',
     `${found}, and ${away}`,
-    'udnctl check says what is wrong with the cluster manager',
+    'udnctl check shows the problem of the cluster manager',
   );
 };
 
 const awayText = ({ leader, now }: Pick<Snapshot, 'leader' | 'now'>): string | undefined => {
   if (leader === undefined) return undefined;
-  if (leader === 'absent') return 'no cluster manager has ever led';
-  if (leader.holder === '') return 'no cluster manager leads';
+  if (leader === 'absent') return 'no cluster manager has ever been leader';
+  if (leader.holder === '') return 'no cluster manager is leader';
   return isStale(leader, now)
-    ? `the cluster manager ${leader.holder} was last heard of at ${new Date(leader.renewedAt).toISOString()}`
+    ? `the cluster manager ${leader.holder} last renewed its Lease at ${new Date(leader.renewedAt).toISOString()}`
     : undefined;
 };
 

@@ -24,10 +24,10 @@ export const namespaceFindings = (facts: NetworkFacts, name: string, scene: Scen
     return [unknown(what, unreadText(hidden)), ...nadFindings(facts, name, scene)];
   }
   if (namespace.isTerminating) {
-    const found = `namespace ${name} is being deleted, and nothing is made in it any more`;
+    const found = `namespace ${name} is being deleted: no new objects can be created in it`;
     // For a network of the cluster it is one namespace less.
     if (facts.kind === 'ClusterUserDefinedNetwork') return [ok(what, found)];
-    return [blocked(what, 'namespace-terminating', found, `make the network in another namespace`)];
+    return [blocked(what, 'namespace-terminating', found, `create the network in another namespace`)];
   }
   const foreign = foreignFinding(facts, name, scene);
   if (foreign !== undefined) return [foreign];
@@ -37,13 +37,18 @@ export const namespaceFindings = (facts: NetworkFacts, name: string, scene: Scen
 };
 
 const labelText = ({ labels }: NamespaceFacts): string =>
-  isPrimaryLabelled(labels) ? `has the label ${PRIMARY_NETWORK_LABEL}` : 'is there';
+  isPrimaryLabelled(labels) ? `has the label ${PRIMARY_NETWORK_LABEL}` : 'exists';
 
 const foreignFinding = (facts: NetworkFacts, namespace: string, scene: Scene): Finding | undefined => {
   const nad = scene.nads.get(nadKeyIn(facts, namespace));
   if (nad === undefined || isOwnedBy(nad, facts)) return undefined;
-  const found = `NetworkAttachmentDefinition ${nad.key} has its name and is not its own: it is ${makerOf(nad)}`;
-  return blocked(`NAD ${nad.key}`, 'nad-foreign', found, `delete that one, or give the network another name`);
+  const found = `NetworkAttachmentDefinition ${nad.key} has its name and belongs to another owner: it is ${makerOf(nad)}`;
+  return blocked(
+    `NAD ${nad.key}`,
+    'nad-foreign',
+    found,
+    `delete that NetworkAttachmentDefinition, or rename the network`,
+  );
 };
 
 /** Who was there first keeps its place as the primary network. @param own the network's NAD, when it is there */
@@ -59,7 +64,7 @@ export const primaryRefusal = (
       what,
       'label-missing',
       `namespace ${name} has no label ${PRIMARY_NETWORK_LABEL}, which a primary network needs`,
-      `make the namespace anew with the label: it can only be given when a namespace is created`,
+      `recreate the namespace with the label, which can only be set at creation`,
     );
   }
   if (own !== undefined) return undefined;
@@ -67,7 +72,7 @@ export const primaryRefusal = (
   const unreadable = others.find(({ confError }) => confError?.code === 'ERR_API_SYNTAX');
   if (unreadable !== undefined) {
     const found = `the configuration of NetworkAttachmentDefinition ${unreadable.key} cannot be read, so it may be a primary network`;
-    return blocked(what, 'nad-invalid', found, `repair or delete NetworkAttachmentDefinition ${unreadable.key}`);
+    return blocked(what, 'nad-invalid', found, `fix or delete NetworkAttachmentDefinition ${unreadable.key}`);
   }
   const primary = others.find(({ conf }) => conf?.role === 'primary');
   return primary === undefined ? undefined : takenFinding(what, name, primary);
@@ -77,8 +82,8 @@ export const takenFinding = (what: string, namespace: string, primary: NadFacts)
   blocked(
     what,
     'primary-taken',
-    `namespace ${namespace} has a primary network already: NetworkAttachmentDefinition ${primary.key}, ${makerOf(primary)}`,
-    `a namespace has one primary network: delete one of both, or change the labels that select the namespace`,
+    `namespace ${namespace} already has a primary network: NetworkAttachmentDefinition ${primary.key}, ${makerOf(primary)}`,
+    `a namespace can have only one primary network: delete one of them, or change the labels that select the namespace`,
   );
 
 const nadFindings = (facts: NetworkFacts, namespace: string, scene: Scene): readonly Finding[] => {
@@ -91,24 +96,24 @@ const nadFindings = (facts: NetworkFacts, namespace: string, scene: Scene): read
   if (nad === undefined) {
     const refusal = facts.conditions.find(({ type, status }) => type === 'NetworkCreated' && status === 'False');
     if (refusal !== undefined) return [conditionFinding(refusal)];
-    return [waitsForManager(scene, what, 'nad-missing', `NetworkAttachmentDefinition ${key} has not been made`)];
+    return [waitsForManager(scene, what, 'nad-missing', `NetworkAttachmentDefinition ${key} has not been created yet`)];
   }
   if (nad.metadata.deletionTimestamp != null) return [goingFinding(nad, scene)];
   if (nad.conf === undefined) {
-    const found = `NetworkAttachmentDefinition ${key} has been edited and is none of ours any more: ${confText(nad)}`;
+    const found = `NetworkAttachmentDefinition ${key} was edited and no longer belongs to ovn-udn: ${confText(nad)}`;
     return [waitsForManager(scene, what, 'nad-invalid', found)];
   }
-  return [ok(what, 'is there'), idFinding(nad, scene)];
+  return [ok(what, 'exists'), idFinding(nad, scene)];
 };
 
 /** What only the cluster manager can know. */
 export const conditionFinding = ({ type, message }: Pick<Condition, 'type' | 'message'>): Finding => {
-  const next = 'change what it names; kubectl describe shows its events';
-  return blocked('conditions', 'condition', `its condition ${type} says: ${message}`, next);
+  const next = 'fix what it names; kubectl describe shows its events';
+  return blocked('conditions', 'condition', `its condition ${type}: ${message}`, next);
 };
 
 export const confText = ({ confError }: NadFacts): string =>
-  confError === undefined ? 'its CNI plugin is another one' : describeFinding(confError);
+  confError === undefined ? 'it uses another CNI plugin' : describeFinding(confError);
 
 /** Of a NAD that somebody deleted: it stays as long as pods use it, and is made again after that. */
 export const goingFinding = (nad: NadFacts, scene: Scene): Finding => {
@@ -119,7 +124,7 @@ export const goingFinding = (nad: NadFacts, scene: Scene): Finding => {
     `NAD ${nad.key}`,
     'nad-being-deleted',
     `${found} and waits for pods that use it: ${named(pods)}`,
-    'delete the pods, or wait until they end',
+    'delete the pods, or wait for them to end',
   );
 };
 
@@ -151,9 +156,9 @@ const nextStep = (refusal: string): string => {
   return refusal.includes('--max-networks') ? NEXT_TURN : NEXT_REFUSED;
 };
 
-const NEXT_REFUSED = 'change what is refused, or delete what it collides with';
-const NEXT_TURN = 'it has its turn when another network is deleted; or raise --max-networks of the cluster manager';
-const NEXT_TURN_OF_NAMESPACE = `it has its turn when another network of the namespace is deleted; or raise ${PER_NAMESPACE_FLAG} of the cluster manager`;
+const NEXT_REFUSED = 'change the rejected value, or delete the object that it conflicts with';
+const NEXT_TURN = 'it gets an id when another network is deleted; or raise --max-networks of the cluster manager';
+const NEXT_TURN_OF_NAMESPACE = `it gets an id when another network of the namespace is deleted; or raise ${PER_NAMESPACE_FLAG} of the cluster manager`;
 
 /** Why its network has no id, in the condition of the object that it is rendered from. That stays when events are gone. */
 const messagesAbout = (nad: NadFacts, { networks }: Pick<Scene, 'networks'>): readonly string[] => {

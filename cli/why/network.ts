@@ -14,7 +14,7 @@ import { policiesIn } from './policies.ts';
 
 export const whyNetwork = (facts: NetworkFacts, scene: Scene): Diagnosis => {
   if (facts.metadata.deletionTimestamp != null) {
-    return diagnosisOf(nameOf(facts), deletionFindings(facts, scene), 'is about to be gone', 'is not deleted yet');
+    return diagnosisOf(nameOf(facts), deletionFindings(facts, scene), 'is about to be removed', 'is not deleted yet');
   }
   return diagnosisOf(nameOf(facts), networkFindings(facts, scene), 'is ready', 'is not ready');
 };
@@ -27,7 +27,7 @@ export const missingIn = (facts: NetworkFacts, namespace: string, scene: Scene):
       'network',
       'being-deleted',
       found,
-      `udnctl why ${shortKind(facts)} ${facts.key} says what that waits for`,
+      `udnctl why ${shortKind(facts)} ${facts.key} explains what it waits for`,
     );
   }
   const findings = [specFinding(facts), ...namespaceFindings(facts, namespace, scene)];
@@ -63,10 +63,10 @@ const specFinding = (facts: NetworkFacts): Finding => {
     if (!(error instanceof ApiError)) throw error;
     // The ranges of this cluster are the cluster manager's to know: its conditions say what overlaps.
     if (error.code === 'ERR_API_UNSUPPORTED') {
-      return blocked('spec', 'unsupported', `${error.message}`, 'make the network anew without it');
+      return blocked('spec', 'unsupported', `${error.message}`, 'recreate the network without it');
     }
     if (error.code !== 'ERR_API_OVERLAP') {
-      return blocked('spec', 'spec-invalid', `what it asks for cannot be: ${error.message}`, 'make the network anew');
+      return blocked('spec', 'spec-invalid', `its spec is invalid: ${error.message}`, 'recreate the network');
     }
   }
   return ok('spec', specText(facts));
@@ -87,7 +87,7 @@ const selectorFindings = (facts: NetworkFacts, scene: Scene): readonly Finding[]
   if (names.length > 0)
     return [ok(what, `selects ${names.length === 1 ? '1 namespace' : `${names.length} namespaces`}`)];
   if (scene.namespace !== undefined) return [];
-  const next = 'give a namespace the labels that it asks for';
+  const next = 'add the selected labels to a namespace';
   return [blocked(what, 'no-namespace-selected', 'its namespaceSelector selects no namespace', next)];
 };
 
@@ -99,7 +99,7 @@ const conditionFindings = (facts: NetworkFacts, scene: Scene): readonly Finding[
     return [waitsForManager(scene, what, 'not-seen-yet', `${nameOf(facts)} has no condition Ready`)];
   }
   if (metadata.generation !== undefined && (ready.observedGeneration ?? 0) < metadata.generation) {
-    const found = `its conditions are about generation ${ready.observedGeneration ?? 0}, and it is at ${metadata.generation}`;
+    const found = `its conditions reflect generation ${ready.observedGeneration ?? 0}, but it is at generation ${metadata.generation}`;
     return [waitsForManager(scene, what, 'not-seen-yet', found)];
   }
   // What `NodesReady` says, the counts of the status say, too; `Ready` repeats it.

@@ -14,9 +14,9 @@ export const nodesFindings = (network: string, facts: NetworkFacts | undefined, 
   const hidden = unreadOf(scene, 'nodes');
   if (hidden !== undefined) return [statusFinding(facts) ?? unknown('nodes', unreadText(hidden))];
   const findings = [...scene.nodes.values()].flatMap((node) => nodeFinding(node, network, scene) ?? []);
-  if (findings.length === 0) return [ok('nodes', `all ${scene.nodes.size} have their part`)];
+  if (findings.length === 0) return [ok('nodes', `all ${scene.nodes.size} have a subnet`)];
   const more = findings.length - SHOWN;
-  const rest = more > 0 ? [unknown('nodes', `${more} more nodes are not as they should be`)] : [];
+  const rest = more > 0 ? [unknown('nodes', `${more} more nodes have problems`)] : [];
   return [...findings.slice(0, SHOWN), ...rest];
 };
 
@@ -25,8 +25,7 @@ const SHOWN = 5;
 const statusFinding = (facts: NetworkFacts | undefined): Finding | undefined => {
   const { nodes } = statusSchema.catch({}).parse(facts?.status ?? {});
   if (nodes?.failed === undefined) return undefined;
-  if (nodes.failed === 0)
-    return ok('nodes', `its status says that ${nodes.allocated} of ${nodes.total} have their part`);
+  if (nodes.failed === 0) return ok('nodes', `its status: ${nodes.allocated} of ${nodes.total} nodes have a subnet`);
   const [first] = nodes.failures ?? [];
   const found = `${nodes.failed} nodes have no subnet of it; ${first?.node}: ${first?.message}`;
   return blocked('nodes', 'subnets-exhausted', found, NEXT_SUBNETS);
@@ -45,7 +44,7 @@ export const reportedFindings = (facts: NetworkFacts): readonly Finding[] => {
   }
   if (failing === 0) {
     const rest = pending === 0 ? '' : `, ${pending} have not programmed all of it yet`;
-    return [ok('agents', `${ready} of ${total} nodes have it${rest}`)];
+    return [ok('agents', `${ready} of ${total} nodes have programmed it${rest}`)];
   }
   const [first] = problems;
   const found = `${failing} of ${total} nodes cannot program it; ${first?.node}: ${first?.message}`;
@@ -57,7 +56,7 @@ export const reportedFindings = (facts: NetworkFacts): readonly Finding[] => {
 const silenceOf = ({ conditions }: NetworkFacts): string | undefined =>
   conditions.find(({ type, reason }) => type === 'NodesReady' && reason === 'NodesSilent')?.message;
 
-const NEXT_SUBNETS = 'append a subnet to the network, or remove nodes that are gone';
+const NEXT_SUBNETS = 'append a subnet to the network, or delete Nodes that no longer exist';
 
 /** Undefined: it has its part, and all that pods of the network need. */
 export const nodeFinding = (node: NodeState, network: string, scene: Scene): Finding | undefined => {
@@ -84,11 +83,11 @@ export const servedFinding = (name: string, scene: Scene): Finding => {
   if (hidden !== undefined) return unknown(what, unreadText(hidden));
   const node = scene.nodes.get(name);
   if (node === undefined) {
-    return blocked(what, 'node-missing', `node ${name} is gone`, 'delete the pod: kubectl delete pod --force');
+    return blocked(what, 'node-missing', `node ${name} no longer exists`, 'delete the pod: kubectl delete pod --force');
   }
   if (!node.hasAgent) {
     const next = `kubectl -n ovn-udn get pods -l app.kubernetes.io/name=udn-agent --field-selector spec.nodeName=${name}`;
-    return blocked(what, 'node-without-agent', `no agent has told of node ${name} yet`, next);
+    return blocked(what, 'node-without-agent', `no agent has reported node ${name} yet`, next);
   }
   if (node.isReady === false) {
     return blocked(what, 'node-not-ready', `node ${name} is not ready`, `kubectl describe node ${name}`);

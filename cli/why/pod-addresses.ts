@@ -29,7 +29,7 @@ export const entryFindings = (
 };
 
 const deleteIt = ({ namespace, name }: PodState): string =>
-  `kubectl -n ${namespace} delete pod ${name}: what makes it makes it anew`;
+  `kubectl -n ${namespace} delete pod ${name}: its controller recreates it`;
 
 /** Undefined: it has none, and may still get one. */
 const entryFinding = (
@@ -46,7 +46,7 @@ const entryFinding = (
   if (role !== 'primary' || !isOlder(entries)) {
     return entry === undefined ? undefined : ok(what, [name, ...entry.ipAddresses, entry.mac].join(' '));
   }
-  const found = `pod ${pod.key} was made before network ${network} was its namespace's, and is on the default network`;
+  const found = `pod ${pod.key} was created before network ${network} and is on the default network`;
   return blocked(what, 'older-than-network', found, deleteIt(pod));
 };
 
@@ -97,9 +97,9 @@ const unassignedFinding = (pod: PodState, attachment: DesiredAttachment, reporte
       what,
       'request-refused',
       found,
-      'free what it asks for, or make the pod anew, asking for something else',
+      'release what it requests, or recreate the pod with another request',
     );
   }
-  const next = 'delete pods of the network, or make it anew with a larger subnet';
+  const next = 'delete pods of the network, or recreate it with a larger subnet';
   return blocked(what, 'addresses-exhausted', found, next);
 };

@@ -13,7 +13,7 @@ import { policiesOfPod } from './policies.ts';
 export const whyPod = (pod: PodState, scene: Scene): Diagnosis => {
   const subject = `pod ${pod.key}`;
   if (pod.deletionTimestamp !== undefined) {
-    return diagnosisOf(subject, leavingFindings(pod, scene), 'is about to be gone', 'is not deleted yet');
+    return diagnosisOf(subject, leavingFindings(pod, scene), 'is about to be removed', 'is not deleted yet');
   }
   if (pod.isCompleted)
     return diagnosisOf(subject, [ok('pod', 'has completed')], 'has completed and needs no network', '');
@@ -31,14 +31,14 @@ const problemOf = (pod: PodState): string => {
   const entries = podEntries(pod);
   const isOnNetwork =
     entries instanceof Map && [...entries.values()].some((entry) => 'role' in entry && entry.role === 'primary');
-  return isOnNetwork ? 'is ready, but a new pod like it would not be' : 'is not on its networks';
+  return isOnNetwork ? 'is ready, but a new pod like it would not be' : 'is not attached to its networks';
 };
 
 /** Only of its networks: whether it has all its addresses. */
 export const podFindings = (pod: PodState, scene: Scene): readonly Finding[] => {
   if (pod.isHostNetwork) return [ok('network', 'is on the network of its node')];
   if (pod.node === undefined) {
-    const found = `no node has been found for pod ${pod.key}${pod.waits.length === 0 ? '' : `: ${pod.waits.join('; ')}`}`;
+    const found = `pod ${pod.key} is not scheduled${pod.waits.length === 0 ? '' : `: ${pod.waits.join('; ')}`}`;
     return [blocked('node', 'unscheduled', found, `kubectl -n ${pod.namespace} describe pod ${pod.name}`)];
   }
   const desired = desiredAttachments(pod, scene);
@@ -55,18 +55,18 @@ const containersFinding = (pod: PodState, scene: Scene): Finding => {
   const next = `kubectl -n ${pod.namespace} describe pod ${pod.name}`;
   const [event] = eventsAbout(`Pod/${pod.key}`, scene, pod.uid);
   const reasons = [...pod.waits, ...(event === undefined ? [] : [event])];
-  const found = `it has all its addresses; the kubelet of node ${pod.node} does not say that it is ready${reasons.length === 0 ? '' : `: ${reasons.join('; ')}`}`;
+  const found = `it has all its addresses; the kubelet of node ${pod.node} does not report it Ready${reasons.length === 0 ? '' : `: ${reasons.join('; ')}`}`;
   return blocked('containers', 'containers', found, next);
 };
 
 const leavingFindings = (pod: PodState, scene: Scene): readonly Finding[] => {
-  const asked = ok('deletion', `asked for at ${pod.deletionTimestamp}`);
+  const asked = ok('deletion', `requested at ${pod.deletionTimestamp}`);
   const held = finalizerFindings(`Pod ${pod.key}`, pod.finalizers);
   if (pod.node === undefined) return [asked, ...held];
   const node = servedFinding(pod.node, scene);
   const [event] = eventsAbout(`Pod/${pod.key}`, scene, pod.uid);
   if (held.length > 0 || node.state === 'blocked') return [asked, node, ...held];
-  const found = `the kubelet of node ${pod.node} is ending it${event === undefined ? '' : `: ${event}`}`;
+  const found = `the kubelet of node ${pod.node} is terminating it${event === undefined ? '' : `: ${event}`}`;
   return [
     asked,
     node,
@@ -81,13 +81,13 @@ export const absentPod = (key: string, scene: Scene): Diagnosis => {
   if (hidden !== undefined)
     return { ...absent(subject, `${hidden.what}: ${hidden.why}`), findings: [unknown('pods', hidden.why)] };
   const isThere = scene.namespaces.has(namespace) || scene.unread.some(({ resource }) => resource === 'namespaces');
-  return absent(subject, isThere ? 'there is no such pod' : `namespace ${namespace} does not exist`);
+  return absent(subject, isThere ? 'no such pod' : `namespace ${namespace} does not exist`);
 };
 
 const absent = (subject: string, why: string): Diagnosis =>
   diagnosisOf(
     subject,
-    [blocked('object', 'not-found', why, 'look for its name: udnctl pods -A')],
+    [blocked('object', 'not-found', why, 'list the names: udnctl pods -A')],
     '',
-    'cannot be looked at',
+    'cannot be inspected',
   );

@@ -49,7 +49,7 @@ export const whyNad = (nad: NadFacts, scene: Scene): Diagnosis => {
   const subject = `NetworkAttachmentDefinition ${nad.key}`;
   const made = ok('NAD', makerOf(nad));
   if (nad.metadata.deletionTimestamp != null) {
-    return diagnosisOf(subject, [made, ...nadFindings(nad, scene)], 'is about to be gone', 'is not deleted yet');
+    return diagnosisOf(subject, [made, ...nadFindings(nad, scene)], 'is about to be removed', 'is not deleted yet');
   }
   return diagnosisOf(subject, [made, ...definitionFindings(nad, scene)], 'is ready', 'is not ready');
 };
@@ -57,8 +57,8 @@ export const whyNad = (nad: NadFacts, scene: Scene): Diagnosis => {
 const definitionFindings = (nad: NadFacts, scene: Scene): readonly Finding[] => {
   const { conf, metadata } = nad;
   if (conf === undefined) {
-    const found = nad.confError === undefined ? 'its CNI plugin is another one' : `it is wrong: ${confText(nad)}`;
-    return [blocked('configuration', 'nad-invalid', found, 'repair spec.config')];
+    const found = nad.confError === undefined ? 'it uses another CNI plugin' : `it is invalid: ${confText(nad)}`;
+    return [blocked('configuration', 'nad-invalid', found, 'fix spec.config')];
   }
   const namespace = scene.namespaces.get(metadata.namespace);
   const refusal =
@@ -85,8 +85,8 @@ const RESOURCES = {
 const absent = ({ kind, name }: Question, scene: Scene): Diagnosis => {
   const resources: readonly string[] = RESOURCES[kind];
   const hidden = scene.unread.filter(({ resource }) => resources.includes(resource)).map(unreadText);
-  const found = [`there is none of that name`, ...hidden].join('; ');
+  const found = [`no object has that name`, ...hidden].join('; ');
   const list = kind === 'service' ? 'services -A' : 'networks --cluster -A';
-  const finding = blocked('object', 'not-found', found, `look for its name: udnctl ${list}`);
-  return diagnosisOf(`${kind} ${name}`, [finding], '', 'cannot be looked at');
+  const finding = blocked('object', 'not-found', found, `list the names: udnctl ${list}`);
+  return diagnosisOf(`${kind} ${name}`, [finding], '', 'cannot be inspected');
 };

@@ -175,7 +175,7 @@ describe("a network's own addresses", () => {
         const asked = new AddressLedger(network);
         for (const address of all) {
           const ask = () => asked.assign(portNamed(address), { ips: [parseIp(address)] });
-          if (isForbidden(address)) expect(ask).toThrow(`requested address ${address} is not for pods: it is`);
+          if (isForbidden(address)) expect(ask).toThrow(`requested address ${address} is not available to pods: it is`);
           else expect(addressOf(ask().addresses[0]!)).toBe(address);
         }
       }),

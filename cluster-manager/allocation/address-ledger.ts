@@ -147,8 +147,8 @@ export class AddressLedger {
     if (tunnelId !== undefined && keyHolder !== undefined) this.#contestedKeys.add(tunnelId, port.id);
     return [
       ...problems,
-      ...(macHolder === undefined ? [] : [`MAC ${held.mac} belongs to ${macHolder} already`]),
-      ...(keyHolder === undefined ? [] : [`tunnel id ${tunnelId} belongs to ${keyHolder} already`]),
+      ...(macHolder === undefined ? [] : [`MAC ${held.mac} already belongs to ${macHolder}`]),
+      ...(keyHolder === undefined ? [] : [`tunnel id ${tunnelId} already belongs to ${keyHolder}`]),
     ];
   }
 
@@ -195,7 +195,7 @@ export class AddressLedger {
     const shared = this.#entries.get(before?.port.owner ?? port.owner);
     if (before !== undefined && (before.mac === undefined || shared?.addresses.length !== this.#subnetCount)) {
       if (this.#isRefused(before.port)) {
-        throw new AllocationError('ERR_CM_CONFLICT', 'what its annotation says belongs to another pod');
+        throw new AllocationError('ERR_CM_CONFLICT', 'its annotation holds the addresses of another pod');
       }
       // Its annotation had only a part that could be read, and is gone.
       this.release(port.id);
@@ -257,7 +257,7 @@ export class AddressLedger {
     if (holder === owner) return undefined;
     if (holder !== undefined) {
       this.#contestedIps.add(ip, owner);
-      return `address ${ip} belongs to ${holder} already`;
+      return `address ${ip} already belongs to ${holder}`;
     }
     const pools = withReserved(this.#pools, ip);
     if (pools === undefined) return `address ${address} is not in the subnets of the network`;
@@ -279,7 +279,7 @@ export class AddressLedger {
   /** What the owner has already: a port may ask for that, and for nothing else. */
   #share(owner: string, { addresses }: Entry, { ips }: AddressRequest): TakenAddresses {
     if (addresses.length !== this.#subnetCount) {
-      throw new AllocationError('ERR_CM_CONFLICT', `${owner} has not all of its addresses: others have them`);
+      throw new AllocationError('ERR_CM_CONFLICT', `${owner} lacks some of its addresses: others hold them`);
     }
     const own = addresses.map(addressOf);
     if (ips.length > 0 && (ips.length !== own.length || !ips.every((ip) => own.includes(ip)))) {
@@ -299,7 +299,7 @@ export class AddressLedger {
     }
     const holder = this.#macs.holderOf(mac, port.machine) ?? this.#derivedHolder(mac, port);
     if (holder === undefined) return mac;
-    throw new AllocationError('ERR_CM_MAC_CONFLICT', `MAC ${mac} belongs to ${holder} already`);
+    throw new AllocationError('ERR_CM_MAC_CONFLICT', `MAC ${mac} already belongs to ${holder}`);
   }
 
   /**

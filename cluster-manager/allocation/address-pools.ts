@@ -92,7 +92,7 @@ export const takeRequested = (
     if (refusal !== undefined) throw new AllocationError('ERR_CM_REQUEST', `requested ${refusal}`);
     if (isAddressUsed(pool, ip)) {
       const holder = holderOf(ip) ?? 'another pod';
-      throw new AllocationError('ERR_CM_CONFLICT', `requested address ${ip} belongs to ${holder} already`);
+      throw new AllocationError('ERR_CM_CONFLICT', `requested address ${ip} already belongs to ${holder}`);
     }
     return { pool: reserveAddress(pool, ip), address: interfaceAddress(ip, prefixLength(pool.cidr)) };
   });
@@ -105,7 +105,7 @@ export const takeRequested = (
 /** Why no pod may have an address. */
 export const refusalOf = ({ forbidden, own }: AddressPools, ip: Ip): string | undefined => {
   const why = forbidden.find(({ part }) => cidrContainsIp(part, ip))?.why ?? own.get(ip);
-  return why === undefined ? undefined : `address ${ip} is not for pods: it is ${why}`;
+  return why === undefined ? undefined : `address ${ip} is not available to pods: it is ${why}`;
 };
 
 /** Why a pod should not have an address of the network that it runs with. */
@@ -113,7 +113,7 @@ export const heldRefusalOf = (state: AddressPools, address: InterfaceAddress): s
   const ip = addressOf(address);
   const pool = poolOf(state, ip);
   if (pool === undefined || prefixLength(pool.cidr) === prefixLength(address)) return refusalOf(state, ip);
-  return `address ${address} has not the prefix length of subnet ${pool.cidr}`;
+  return `address ${address} does not have the prefix length of subnet ${pool.cidr}`;
 };
 
 /** Notes that a free address is in use; undefined when it is in none of the subnets. */

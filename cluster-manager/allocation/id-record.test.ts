@@ -37,7 +37,7 @@ describe('what is written down of ids', () => {
     const retired = { id: 1, network: 'red', routerKey: 77, retirement: 1, since: NOW };
     expect(write(record).status).toEqual({ given: '1-2', retirement: 1, retired: [retired] });
     expect(record.review(() => ['n1', 'n2'])).toEqual([]);
-    expect(heldId(record, 1)).toBe(`network id 1 of deleted network red is still held by n1, n2, since ${NOW}`);
+    expect(heldId(record, 1)).toBe(`network id 1 of deleted network red is still in use by n1, n2, since ${NOW}`);
     expect(record.review(() => [])).toEqual([1]);
     record.free([1]);
     expect(write(record).status).toEqual({ given: '2', retirement: 1 });

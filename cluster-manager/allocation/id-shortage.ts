@@ -29,7 +29,7 @@ const shortage = (record: IdRecord): string => {
   const { size } = record.retired;
   if (size === 0) return all;
   const named = [...record.retired.keys()].slice(0, MAX_NAMED).map((id) => heldId(record, id));
-  return `${all}, ${size} of them by nodes that have not reported that a deleted network is gone: ${named.join('; ')}${size > MAX_NAMED ? '; ...' : ''}`;
+  return `${all}, ${size} of them on nodes that have not reported the removal of a deleted network: ${named.join('; ')}${size > MAX_NAMED ? '; ...' : ''}`;
 };
 
 /** `network id 7 of deleted network red_red is still held by node-3` */
@@ -39,6 +39,6 @@ export const heldId = (record: IdRecord, id: number): string => {
   const nodes = holders.slice(0, MAX_NAMED).join(', ');
   const others = holders.length > MAX_NAMED ? ` and ${holders.length - MAX_NAMED} others` : '';
   const whose = network === undefined ? 'a deleted network' : `deleted network ${network}`;
-  const by = holders.length === 0 ? 'reserved' : `still held by ${nodes}${others}`;
+  const by = holders.length === 0 ? 'reserved' : `still in use by ${nodes}${others}`;
   return `network id ${id} of ${whose} is ${by}${since === '' ? '' : `, since ${since}`}`;
 };

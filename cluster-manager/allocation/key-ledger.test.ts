@@ -33,12 +33,12 @@ describe('what a NAD says that a network has', () => {
     const ledger = new KeyLedger(parseClusterConfig());
     expect(ledger.recover('a', keys(7, 16711690, 16715790))).toEqual([]);
     expect(ledger.recover('b', keys(7, 16711690, 16715790))).toEqual([
-      'network id 7 belongs to network a already',
-      'tunnel key 16715790 belongs to network a already',
+      'network id 7 already belongs to network a',
+      'tunnel key 16715790 already belongs to network a',
     ]);
     expect(ledger.recover('a', keys(8, 16711691, 16715791))).toEqual([
-      "network id 8 is not the network's: 7 stays",
-      "tunnel key 16715791 is not the network's: 16715790 stays",
+      'network id 8 is not that of the network: keeping 7',
+      'tunnel key 16715791 is not that of the network: keeping 16715790',
     ]);
     expect(ledger.assign(network('b'))).toEqual(keys(1, 16711684, 16715779));
     ledger.release('a');

@@ -64,22 +64,22 @@ export class KeyLedger {
   #recoverId(name: string, { id }: NetworkKeys): string[] {
     const held = this.#ids.get(name);
     if (held === id) return [];
-    if (held !== undefined) return [`network id ${id} is not the network's: ${held} stays`];
+    if (held !== undefined) return [`network id ${id} is not that of the network: keeping ${held}`];
     if (id === 0) return ['network id 0 is that of the default network'];
     const retired = this.#ids.retiredFor(name, id);
     if (retired !== undefined) return [`network id ${id} is reserved: nodes may still have network ${retired.network}`];
     const holder = this.#ids.recover(name, id);
-    return holder === undefined ? [] : [`network id ${id} belongs to network ${holder} already`];
+    return holder === undefined ? [] : [`network id ${id} already belongs to network ${holder}`];
   }
 
   #recoverRouterKey(name: string, { tunnelKeys }: NetworkKeys): string[] {
     const key = tunnelKeys[1];
     const held = this.#routerKeys.get(name);
     if (key === undefined || held === key) return [];
-    if (held !== undefined) return [`tunnel key ${key} is not the network's: ${held} stays`];
+    if (held !== undefined) return [`tunnel key ${key} is not that of the network: keeping ${held}`];
     if (key < FIRST_ALLOCATED_KEY) return [`tunnel key ${key} is below ${FIRST_ALLOCATED_KEY}`];
     const holder = this.#byRouterKey.get(key);
-    if (holder !== undefined) return [`tunnel key ${key} belongs to network ${holder} already`];
+    if (holder !== undefined) return [`tunnel key ${key} already belongs to network ${holder}`];
     // What a NAD says is its network's, unless it is written down that another one had it: an id that nobody is known to have
     // had may be that of a network whose NAD comes next, and one of layer 3 has no such key.
     if (this.#retiredRouterKeys().has(key)) return [`tunnel key ${key} is reserved: nodes may still have it`];

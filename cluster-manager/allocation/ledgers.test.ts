@@ -70,11 +70,11 @@ describe('subnet ledger', () => {
     const ledger = createSubnetLedger(ranges);
     expect(ledger.recover('n1', [parseCidr('10.0.1.0/24')])).toEqual([]);
     expect(ledger.recover('n2', ['10.0.1.0/24', '10.5.0.0/24', 'fd00:0:0:1::/64'].map(parseCidr))).toEqual([
-      '10.0.1.0/24 belongs to n1 already',
+      '10.0.1.0/24 already belongs to n1',
       "10.5.0.0/24 is not in the network's subnets",
     ]);
     expect(ledger.recover('n1', [parseCidr('10.0.0.0/24')])).toEqual([
-      '10.0.0.0/24 is the second IPv4 subnet, 10.0.1.0/24 stays',
+      '10.0.0.0/24 is a second IPv4 subnet: keeping 10.0.1.0/24',
     ]);
     expect(ledger.assign('n1')).toEqual(['10.0.1.0/24', 'fd00::/64']);
     expect(ledger.assign('n2')).toEqual(['10.0.0.0/24', 'fd00:0:0:1::/64']);
@@ -131,14 +131,14 @@ describe('address ledger', () => {
     );
     const ask = (owner: string, ip: string) => ledger.assign(port(owner), { ips: [parseIp(ip)] });
     expect(ask('a', '100.200.9.7').addresses).toEqual(['100.200.9.7/16']);
-    expect(() => ask('b', '100.200.9.7')).toThrow('requested address 100.200.9.7 belongs to a already');
+    expect(() => ask('b', '100.200.9.7')).toThrow('requested address 100.200.9.7 already belongs to a');
     for (const [ip, why] of [
       ['100.200.0.0', 'the network address of subnet 100.200.0.0/16'],
       ['100.200.255.255', 'the broadcast address of subnet 100.200.0.0/16'],
       ['100.200.8.9', 'in infrastructure subnet 100.200.8.0/24'],
       ['100.200.7.9', 'in excluded subnet 100.200.7.0/24'],
     ] as const) {
-      expect(() => ask('b', ip)).toThrow(`requested address ${ip} is not for pods: it is ${why}`);
+      expect(() => ask('b', ip)).toThrow(`requested address ${ip} is not available to pods: it is ${why}`);
     }
     const plain = new AddressLedger(layer2());
     for (const [ip, what] of [
@@ -146,7 +146,7 @@ describe('address ledger', () => {
       ['100.200.0.2', 'management port'],
     ] as const) {
       expect(() => plain.assign(port('b'), { ips: [parseIp(ip)] })).toThrow(
-        `requested address ${ip} is not for pods: it is the ${what} of subnet 100.200.0.0/16`,
+        `requested address ${ip} is not available to pods: it is the ${what} of subnet 100.200.0.0/16`,
       );
     }
     expect(() => ask('b', '10.0.0.1')).toThrow('no requested address (10.0.0.1) is in subnet 100.200.0.0/16');
@@ -155,7 +155,7 @@ describe('address ledger', () => {
     );
     const mac = parseMac('02:00:00:00:00:01');
     expect(ledger.assign(port('b'), { ips: [], mac }).mac).toBe(mac);
-    expect(() => ledger.assign(port('c'), { ips: [], mac })).toThrow('MAC 02:00:00:00:00:01 belongs to b already');
+    expect(() => ledger.assign(port('c'), { ips: [], mac })).toThrow('MAC 02:00:00:00:00:01 already belongs to b');
     expect(ledger.get('c')).toBeUndefined();
   });
 
@@ -176,21 +176,21 @@ describe('address ledger', () => {
     });
     expect(ledger.recover(port('a'), held('100.200.0.3/16', '0a:58:64:c8:00:03', 3))).toEqual([]);
     expect(ledger.recover(port('b'), held('100.200.0.3/16', '0a:58:64:c8:00:03', 3))).toEqual([
-      'address 100.200.0.3 belongs to a already',
-      'MAC 0a:58:64:c8:00:03 belongs to a already',
-      'tunnel id 3 belongs to a already',
+      'address 100.200.0.3 already belongs to a',
+      'MAC 0a:58:64:c8:00:03 already belongs to a',
+      'tunnel id 3 already belongs to a',
     ]);
     expect(ledger.recover(port('c'), held('10.0.0.3/16', '0a:58:64:c8:00:09', 10))).toEqual([
       'address 10.0.0.3/16 is not in the subnets of the network',
     ]);
     // It runs with them, so nobody else gets them.
     expect(ledger.recover(port('e'), held('100.200.0.1/16', '0a:58:64:c8:00:01', 12))).toEqual([
-      'address 100.200.0.1 is not for pods: it is the gateway of subnet 100.200.0.0/16',
+      'address 100.200.0.1 is not available to pods: it is the gateway of subnet 100.200.0.0/16',
     ]);
     expect(ledger.recover(port('f'), held('100.200.0.9/24', '0a:58:64:c8:00:0a', 13))).toEqual([
-      'address 100.200.0.9/24 has not the prefix length of subnet 100.200.0.0/16',
+      'address 100.200.0.9/24 does not have the prefix length of subnet 100.200.0.0/16',
     ]);
-    expect(() => ledger.assign(port('b'))).toThrow('what its annotation says belongs to another pod');
+    expect(() => ledger.assign(port('b'))).toThrow('its annotation holds the addresses of another pod');
     expect(ledger.assign(port('d'))).toMatchObject({ addresses: ['100.200.0.4/16'], tunnelId: 11 });
     ledger.release('b');
     expect(ledger.assign(port('a')).addresses).toEqual(['100.200.0.3/16']);
@@ -229,7 +229,7 @@ describe('address ledger', () => {
     const ledger = new AddressLedger(layer2());
     ledger.keep('claim', [parseInterfaceAddress('100.200.0.9/16')]);
     const mac = macFromIp(parseIp('100.200.0.9'));
-    expect(() => ledger.assign(port('a'), { ips: [], mac })).toThrow(`MAC ${mac} belongs to claim already`);
+    expect(() => ledger.assign(port('a'), { ips: [], mac })).toThrow(`MAC ${mac} already belongs to claim`);
     const next = { ...port('b'), owner: 'claim' };
     expect(ledger.assign(next, { ips: [], mac })).toMatchObject({ addresses: ['100.200.0.9/16'], mac });
     // Of its own machine a MAC is asked for by each of its pods.

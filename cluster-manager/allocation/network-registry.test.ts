@@ -121,8 +121,8 @@ describe('network registry', () => {
     const young = facts('b/n', 'b_n', {}, annotated('b_n', '7', '[16711690,16715790]'));
     expect(networks.recover(old)).toEqual([]);
     expect(networks.recover(young)).toEqual([
-      'network id 7 belongs to network a_n already',
-      'tunnel key 16715790 belongs to network a_n already',
+      'network id 7 already belongs to network a_n',
+      'tunnel key 16715790 already belongs to network a_n',
     ]);
     networks.upsert(old);
     networks.upsert(young);

@@ -65,9 +65,7 @@ describe('ids that are reserved for a NAD that is not there yet', () => {
     expect(reserve(networks, layer2('c/n', 'c_n'))).toBeUndefined();
     // Of an older NAD that says something else.
     expect(reserve(networks, layer2('c/n', 'b_n', { mtu: 1234 }))).toBeUndefined();
-    expect(networks.upsert(layer2('c/n', 'c_n')).problems).toEqual([
-      expect.stringContaining('no more than 2 networks'),
-    ]);
+    expect(networks.upsert(layer2('c/n', 'c_n')).problems).toEqual([expect.stringContaining('at most 2 networks')]);
   });
 
   it('are not those of a network whose NAD can not be read', () => {

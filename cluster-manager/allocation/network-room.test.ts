@@ -81,7 +81,7 @@ describe('4,096 networks', () => {
     expect(refused.length).toBeGreaterThan(500);
     expect(state.nadProblems.get(refused[0]?.key ?? '')).toEqual([
       expect.stringMatching(
-        /^no id for network tenant-\d+_the-tenants-network: no room in annotation k8s\.ovn\.org\/node-subnets of nodes: it needs 75 bytes, 2457\d\d of 245760 are taken by other networks' subnets$/,
+        /^no id for network tenant-\d+_the-tenants-network: no space in annotation k8s\.ovn\.org\/node-subnets of nodes: it needs 75 bytes, 2457\d\d of 245760 are used by subnets of other networks$/,
       ),
     ]);
     // Those of layer 2 have no part in it, and what is gone makes room for who waits.
@@ -122,7 +122,7 @@ describe('a limit for networks', () => {
     const perNamespace = (most: number) =>
       new NetworkRegistry(config, { maxNetworks: 9, maxNetworksPerNamespace: most });
     const refusal = (name: string, ns: string, count: number, most: number) =>
-      `no id for network ${name}: no more than ${most} networks are allowed in a namespace (--max-networks-per-namespace), and ${ns} has ${count}`;
+      `no id for network ${name}: at most ${most} networks are allowed in a namespace (--max-networks-per-namespace), ${ns} has ${count}`;
     const idsOf = (networks: NetworkRegistry) => [...networks.networks()].map(({ name }) => name);
 
     it('keeps one from taking what others need, and room that becomes free is that namespace’s', () => {
@@ -202,7 +202,7 @@ describe('a limit for networks', () => {
       ['b_n', 6],
     ]);
     expect(problems).toEqual([
-      'no id for network c_n: no more than 1 networks are allowed in this cluster (--max-networks), and there are 2',
+      'no id for network c_n: at most 1 networks are allowed in this cluster (--max-networks), 2 exist',
     ]);
     networks.remove('a/n');
     expect(networks.get('c_n')).toBeUndefined();
@@ -220,7 +220,7 @@ describe('a limit for networks', () => {
     for (let i = 0; networks.upsert(small(i)).problems.length === 0; i += 1);
     const grown = networks.upsert(layer3('ns0/n', name(0), '10.20.0.0/16,fd00:20::/48'));
     expect(grown.changes).toEqual([]);
-    expect(grown.problems).toEqual([expect.stringMatching(/^network n0_x+: no room in annotation/)]);
+    expect(grown.problems).toEqual([expect.stringMatching(/^network n0_x+: no space in annotation/)]);
     expect(networks.get(name(0))?.network.subnets).toHaveLength(1);
     networks.remove('ns1/n');
     networks.remove('ns2/n');
@@ -233,7 +233,9 @@ describe('a limit for networks', () => {
     for (; state.nadProblems.size === 0; last += 1) state.upsertNad(longNet(last));
     for (let i = 0; state.nadProblems.size === 1; i += 1) state.upsertNad(smallNet(i));
     state.upsertNad(longNet(0, true));
-    expect(state.nadProblems.get('ns0/n')).toEqual([expect.stringMatching(/^network n0000_x+: no room in annotation/)]);
+    expect(state.nadProblems.get('ns0/n')).toEqual([
+      expect.stringMatching(/^network n0000_x+: no space in annotation/),
+    ]);
     state.removeNad(`ns${last - 1}/n`);
     const touched = [1, 2].flatMap((i) => state.removeNad(`ns${i}/n`).nads);
     expect(touched).toContain('ns0/n');
@@ -268,7 +270,7 @@ describe('after a restart', () => {
     const others = Array.from({ length: count }, (_, i) => longNet(i, false, idOf(i)));
     const state = recovered([...others, waiting], new Map(others.map((_, i) => [longName(i), part(i)])));
     expect(state.registry.get(longName(count))).toBeUndefined();
-    expect(state.nadProblems.get(waiting.key)).toEqual([expect.stringContaining('no room in annotation')]);
+    expect(state.nadProblems.get(waiting.key)).toEqual([expect.stringContaining('no space in annotation')]);
     expect(bytesOf(state)).toBeLessThan(NODE_SUBNETS_BYTES);
   });
 
@@ -278,7 +280,7 @@ describe('after a restart', () => {
     expect(bytesOf(state)).toBeLessThan(NODE_SUBNETS_BYTES);
     expect(state.nodes.subnetsOf('n1', longName(50))).toEqual(part(50));
     expect(state.nadProblems.get('ns50/n')).toEqual([
-      expect.stringMatching(/^network n0050_x+: no room in annotation/),
+      expect.stringMatching(/^network n0050_x+: no space in annotation/),
     ]);
     for (let i = 200; i < 300; i += 1) state.removeNad(`ns${i}/n`);
     expect(state.nodes.subnetsOf('n1', longName(50))).toEqual([...part(50), expect.stringMatching(/^fd00:20:/)]);

@@ -17,7 +17,7 @@ export const MOST_NETWORKS = MAX_NETWORKS - 1;
 export const NODE_SUBNETS_BYTES = 240 * 1024;
 
 /** How a message begins that says so. */
-export const NO_ROOM = `no room in annotation ${NODE_ANNOTATIONS.subnets}`;
+export const NO_ROOM = `no space in annotation ${NODE_ANNOTATIONS.subnets}`;
 
 /** In the message about a namespace that has as many networks as it may. */
 export const PER_NAMESPACE_FLAG = '--max-networks-per-namespace';
@@ -100,18 +100,18 @@ export class NetworkRoom {
     this.#waiting.set(needs.name, needs);
     if (!hasId && ids >= this.#maxNetworks) {
       if (this.#maxNetworks === MOST_NETWORKS) return `all ids from 1 to ${MOST_NETWORKS} are in use`;
-      return `no more than ${this.#maxNetworks} networks are allowed in this cluster (--max-networks), and there are ${ids}`;
+      return `at most ${this.#maxNetworks} networks are allowed in this cluster (--max-networks), ${ids} exist`;
     }
     if (!hasId && this.#isFull(needs.namespace)) {
-      return `no more than ${this.#maxPerNamespace} networks are allowed in a namespace (${PER_NAMESPACE_FLAG}), and ${needs.namespace} has ${this.#countOf(needs.namespace)}`;
+      return `at most ${this.#maxPerNamespace} networks are allowed in a namespace (${PER_NAMESPACE_FLAG}), ${needs.namespace} has ${this.#countOf(needs.namespace)}`;
     }
     if (!hasId && this.#ids?.hasNext === false) {
       if (!this.#ids.hasMore) return this.#ids.shortage;
       this.#ids.want();
       const { failure } = this.#ids;
-      return failure === undefined ? ONE_MOMENT : `it waits for an id: ${NO_RECORD}: ${failure}`;
+      return failure === undefined ? ONE_MOMENT : `waiting for an id: ${NO_RECORD}: ${failure}`;
     }
-    return `${NO_ROOM} of nodes: it needs ${needs.bytes} bytes, ${this.#bytes} of ${NODE_SUBNETS_BYTES} are taken by other networks' subnets`;
+    return `${NO_ROOM} of nodes: it needs ${needs.bytes} bytes, ${this.#bytes} of ${NODE_SUBNETS_BYTES} are used by subnets of other networks`;
   }
 
   /** Whether a network that was not seen yet would get no message; it does not wait for it. */

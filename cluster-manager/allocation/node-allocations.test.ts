@@ -70,8 +70,8 @@ describe('node allocations', () => {
     };
     expect(nodes.recover(nodeFacts(node('n1', held)))).toEqual([]);
     expect(nodes.recover(nodeFacts(node('n2', held)))).toEqual([
-      'node id 7 belongs to node n1 already',
-      'network default: 10.128.4.0/23 belongs to n1 already',
+      'node id 7 already belongs to node n1',
+      'network default: 10.128.4.0/23 already belongs to n1',
     ]);
     for (const name of ['n1', 'n2']) nodes.addNode(name);
     expect(nodes.annotations('n1')).toMatchObject({

@@ -228,7 +228,7 @@ export class NodeAllocations {
   #recoverId(node: string, id: number): string[] {
     if (id < FIRST_NODE_ID) return [`node id ${id} is reserved`];
     const holder = this.#ids.recover(node, id);
-    return holder === undefined ? [] : [`node id ${id} belongs to node ${holder} already`];
+    return holder === undefined ? [] : [`node id ${id} already belongs to node ${holder}`];
   }
 
   #addNetwork(network: Network): NetworkEntry {

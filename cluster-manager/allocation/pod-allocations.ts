@@ -47,7 +47,7 @@ export class PodAllocations {
   /** @throws AllocationError */
   assign(pod: string, nadKey: string, network: string, request: AddressRequest, sharing: Sharing = {}): PodAllocation {
     const ledger = this.#ledgers.get(network);
-    if (ledger === undefined) throw new TypeError(`${network} is no layer-2 network`);
+    if (ledger === undefined) throw new TypeError(`${network} is not a layer-2 network`);
     const allocation = ledger.assign(portOf(pod, nadKey, sharing), request);
     this.#note(pod, nadKey, network);
     return allocation;

@@ -64,7 +64,7 @@ const strayProblems = (pod: PodFacts, registry: NetworkRegistry): readonly strin
   const more = strays.length > NAMED_STRAYS ? ` and ${strays.length - NAMED_STRAYS} more` : '';
   const named = strays.slice(0, NAMED_STRAYS).map((key) => key.slice(0, 120));
   const object = annotationOf('Pod', POD_ANNOTATIONS.networks, pod.key);
-  return [`${object}: no attachments of this pod are ${named.join(', ')}${more}: it holds nothing of them`];
+  return [`${object}: ${named.join(', ')}${more} are not attachments of this pod: ignored`];
 };
 
 const NAMED_STRAYS = 5;
@@ -177,7 +177,7 @@ const secondaryAttachment = (pod: PodFacts, attachment: Attachment, registry: Ne
 };
 
 const notFor = ({ key, conf }: NadRecord, namespace: string): string =>
-  `network ${conf.name} is not for namespace ${namespace}: NetworkAttachmentDefinition ${key} gives its pods no address; name one of namespace ${namespace}`;
+  `network ${conf.name} is not for namespace ${namespace}: NetworkAttachmentDefinition ${key} gives no address to its pods; use one of namespace ${namespace}`;
 
 const claimKey = ({ namespace }: PodFacts, claim: string | undefined): string | undefined =>
   claim === undefined ? undefined : `${namespace}/${claim}`;

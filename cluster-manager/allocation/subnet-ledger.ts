@@ -51,13 +51,13 @@ export const createSubnetLedger = (ranges: readonly SubnetRange[]): SubnetLedger
     const pool = pools.get(family);
     const held = byOwner.get(owner)?.get(family);
     if (held === subnet) return undefined;
-    if (held !== undefined) return `${subnet} is the second IPv${family} subnet, ${held} stays`;
+    if (held !== undefined) return `${subnet} is a second IPv${family} subnet: keeping ${held}`;
     try {
       if (pool === undefined) return `${subnet} is not in the network's subnets`;
       hold(owner, family, subnet, reserveSubnet(pool, subnet));
       return undefined;
     } catch (error) {
-      if (isConflict(error)) return `${subnet} belongs to ${holderOf.get(subnet) ?? 'another node'} already`;
+      if (isConflict(error)) return `${subnet} already belongs to ${holderOf.get(subnet) ?? 'another node'}`;
       return `${subnet} is not in the network's subnets`;
     }
   };

@@ -49,16 +49,16 @@ describe('what a pod asks of its primary network', () => {
       { ips: ['10.20.0.5', 'fd00::5'] },
       'requested are 2 addresses (10.20.0.5, fd00::5), but the network has 1 subnets',
     ],
-    [{ ips: ['10.20.9.9'] }, 'requested address 10.20.9.9 belongs to ns/first (ns/net) already'],
+    [{ ips: ['10.20.9.9'] }, 'requested address 10.20.9.9 already belongs to ns/first (ns/net)'],
     [
       { ips: ['10.20.8.7'] },
-      'requested address 10.20.8.7 is not for pods: it is in infrastructure subnet 10.20.8.0/24',
+      'requested address 10.20.8.7 is not available to pods: it is in infrastructure subnet 10.20.8.0/24',
     ],
     [
       { ips: ['10.20.0.0'] },
-      'requested address 10.20.0.0 is not for pods: it is the network address of subnet 10.20.0.0/16',
+      'requested address 10.20.0.0 is not available to pods: it is the network address of subnet 10.20.0.0/16',
     ],
-    [{ mac: MAC }, `MAC ${MAC} belongs to ns/first (ns/net) already`],
+    [{ mac: MAC }, `MAC ${MAC} already belongs to ns/first (ns/net)`],
     [{ mac: '0a:58:0a:14:08:07' }, "requested MAC 0a:58:0a:14:08:07 is that of the network's gateway"],
   ])('and can not have, %j, keeps it without any, and an event says why', async (fields, message) => {
     cluster.start();
@@ -133,7 +133,7 @@ describe('what a pod asks of its primary network', () => {
     );
     expect(await addressOf('ns/a', 'ns/net')).toBe('100.200.1.0/16');
     expect(eventsAbout('b')).toEqual([
-      'ErrorAllocatingPod: network red: requested address 100.200.0.9 is not for pods: it is in excluded subnet 100.200.0.0/24',
+      'ErrorAllocatingPod: network red: requested address 100.200.0.9 is not available to pods: it is in excluded subnet 100.200.0.0/24',
     ]);
   });
 });

@@ -13,7 +13,7 @@ it('names what cannot be read, and why, until everything has been', async () => 
   const mirrors = createMirrors({ ...client, list }, ({ resource, kind }) => {
     if (resource === 'pods' && kind === 'failed') refused.resolve();
   });
-  expect(mirrors.unread()).toContain('nodes have not been read yet');
+  expect(mirrors.unread()).toContain('nodes are not synced yet');
   const end = new AbortController();
   const running = mirrors.run(end.signal);
   onTestFinished(async () => {
@@ -22,6 +22,6 @@ it('names what cannot be read, and why, until everything has been', async () => 
   });
   await Promise.all([refused.promise, mirrors.caches.nodes.whenSynced(end.signal)]);
   const unread = mirrors.unread();
-  expect(unread).toContain('pods have not been read yet: list pods: pods is forbidden');
+  expect(unread).toContain('pods are not synced yet: list pods: pods is forbidden');
   expect(unread.join()).not.toContain('nodes');
 });

@@ -117,7 +117,7 @@ export const createMirrors = (
     unread: () =>
       all
         .filter(({ reflector }) => !reflector.synced)
-        .map(({ resource }) => `${resource} have not been read yet${failures.get(resource) ?? ''}`),
+        .map(({ resource }) => `${resource} are not synced yet${failures.get(resource) ?? ''}`),
     silenceMs: () => Math.max(...all.map(({ reflector }) => reflector.silenceMs())),
   };
 };

@@ -30,14 +30,16 @@ describe('a claim that two pods are refused', () => {
       pod('ns/a', naming('c', { ips: ['10.20.0.1'] })),
     );
     const first =
-      'False InternalError: requested address 10.20.0.1 is not for pods: it is the gateway of subnet 10.20.0.0/16';
+      'False InternalError: requested address 10.20.0.1 is not available to pods: it is the gateway of subnet 10.20.0.0/16';
     expect([writes, await readyOf('ns/c')]).toEqual([1, first]);
     await cluster.createAndSettle(pod('ns/b', naming('c', { ips: ['10.20.0.2'] })));
     expect([writes, await readyOf('ns/c')]).toEqual([1, first]);
     expect(eventsAbout('b')).toHaveLength(1);
     await cluster.deleteAndSettle('Pod', 'ns/a');
     expect(writes).toBe(2);
-    expect(await readyOf('ns/c')).toMatch(/^False InternalError: requested address 10\.20\.0\.2 is not for pods/);
+    expect(await readyOf('ns/c')).toMatch(
+      /^False InternalError: requested address 10\.20\.0\.2 is not available to pods/,
+    );
     await cluster.createAndSettle(pod('ns/d', naming('c')));
     expect(await readyOf('ns/c')).toMatch(/^True SuccessfulAllocation: /);
     expect((await statusOf('ns/c'))?.ips).toEqual([await addressOf('ns/d', 'ns/net')]);
@@ -97,7 +99,7 @@ describe('what a claim has', () => {
     await cluster.delete('Pod', 'ns/a');
     await cluster.createAndSettle(pod('ns/other', askPrimary({ mac })));
     expect(eventsAbout('other')).toEqual([
-      `ErrorAllocatingPod: network ns_net: MAC ${mac} belongs to IPAMClaim ns/c already`,
+      `ErrorAllocatingPod: network ns_net: MAC ${mac} already belongs to IPAMClaim ns/c`,
     ]);
     await cluster.createAndSettle(pod('ns/b', naming('c', { mac })));
     expect(await entryOf('ns/b', 'ns/net')).toMatchObject({ mac_address: mac, ip_addresses: ['10.20.0.3/16'] });

@@ -63,7 +63,7 @@ describe('claims over a restart', () => {
     cluster.start();
     await cluster.settled();
     await cluster.createAndSettle(pod('ns/a', naming('young')), pod('ns/b', naming('old')));
-    const message = 'address 10.20.0.7 belongs to IPAMClaim ns/old already';
+    const message = 'address 10.20.0.7 already belongs to IPAMClaim ns/old';
     expect(await readyOf('ns/young')).toBe(`False IPAddressConflict: ${message}`);
     expect(eventsAbout('young')).toContain(`ErrorAllocatingIPs: IPAddressConflict: ${message}`);
     expect(await addressOf('ns/a', 'ns/net')).toBeUndefined();
@@ -84,7 +84,7 @@ describe('claims over a restart', () => {
     await cluster.createAndSettle(pod('ns/b'));
     expect((await statusOf('ns/c'))?.ips).toEqual(['10.20.0.7/16']);
     expect([...eventsAbout('a'), ...eventsAbout('net')].join()).toContain(
-      'address 10.20.0.7 belongs to IPAMClaim ns/c already',
+      'address 10.20.0.7 already belongs to IPAMClaim ns/c',
     );
     expect(await addressOf('ns/b', 'ns/net')).toBe('10.20.0.3/16');
   });

@@ -247,10 +247,10 @@ describe('a claim', () => {
     await cluster.create(pod('ns/on-taken', naming('taken', { ips: ['10.20.0.3'] })));
     await cluster.createAndSettle(pod('ns/on-mac', naming('mac', { mac: '02:00:00:00:00:02' })));
     expect(await readyOf('ns/taken')).toBe(
-      'False IPAddressConflict: requested address 10.20.0.3 belongs to ns/a (ns/net) already',
+      'False IPAddressConflict: requested address 10.20.0.3 already belongs to ns/a (ns/net)',
     );
     expect(await readyOf('ns/mac')).toBe(
-      'False MACAddressConflict: MAC 02:00:00:00:00:02 belongs to ns/b (ns/net) already',
+      'False MACAddressConflict: MAC 02:00:00:00:00:02 already belongs to ns/b (ns/net)',
     );
     await cluster.createAndSettle(pod('ns/c'), pod('ns/d'));
     await cluster.createAndSettle(pod('ns/on-full', naming('full')));
@@ -280,7 +280,7 @@ describe('a claim', () => {
     await cluster.create(tenant('ns'), network('ns/net'), ipamClaim('ns/c', 'ns_net'));
     await cluster.patchAndSettle('IPAMClaim', 'ns/c', { status: { ips: ['10.20.0.1/16'] } }, 'status');
     await cluster.createAndSettle(pod('ns/a', naming('c')));
-    const message = 'address 10.20.0.1 is not for pods: it is the gateway of subnet 10.20.0.0/16';
+    const message = 'address 10.20.0.1 is not available to pods: it is the gateway of subnet 10.20.0.0/16';
     expect(await readyOf('ns/c')).toBe(`False IPAddressConflict: ${message}`);
     expect(eventsAbout('a')).toEqual([`ErrorAllocatingPod: network ns_net: IPAMClaim ns/c: ${message}`]);
     expect(await addressOf('ns/a', 'ns/net')).toBeUndefined();

@@ -181,7 +181,7 @@ it('a node that keeps ids for long gets an event, and another when it does not',
   expect(reportedEvents()).toMatchObject([
     {
       regarding: { kind: 'Node', name: 'n1' },
-      message: expect.stringMatching(/reports that they are gone: 1 \(red_net\)$/),
+      message: expect.stringMatching(/reports their removal: 1 \(red_net\)$/),
     },
   ]);
 });
@@ -197,7 +197,7 @@ it('when there is no id left, the network says which nodes hold those of deleted
     conditions: { message: string }[];
   };
   expect(conditions.conditions.map(({ message }) => message).join()).toContain(
-    'all ids from 1 to 4095 are in use, 4095 of them by nodes that have not reported that a deleted network is gone: network id 1 of a deleted network is',
+    'all ids from 1 to 4095 are in use, 4095 of them on nodes that have not reported the removal of a deleted network: network id 1 of a deleted network is',
   );
 });
 

@@ -78,7 +78,9 @@ export const adoptPool = (record: IdRecord, found: FoundPool, reports: readonly 
   const isLost = found.error !== undefined || (found.status === undefined && answered > 0);
   if (isLost) record.suspectAll(answered);
   else if (found.status === undefined) for (const report of reports) record.suspect(listedIn(report));
-  return isLost ? (found.error ?? new Error('there is none, and nodes have reported what they saw of it')) : undefined;
+  return isLost
+    ? (found.error ?? new Error('it does not exist, although nodes have reported its revision'))
+    : undefined;
 };
 
 /** What a node says that it has. */
@@ -147,7 +149,7 @@ export const heldMessage = (record: IdRecord, ids: readonly number[]): string =>
     return network === undefined ? String(id) : `${id} (${network})`;
   });
   const others = ids.length > MAX_NAMED ? `, and ${ids.length - MAX_NAMED} others` : '';
-  return `network ids of deleted networks stay reserved until the agent of this node reports that they are gone: ${named.join(', ')}${others}`;
+  return `network ids of deleted networks stay reserved until the agent of this node reports their removal: ${named.join(', ')}${others}`;
 };
 
 const MAX_NAMED = 10;

@@ -62,7 +62,7 @@ it('what waits because nothing can be written says so, until it can', async () =
   const { server, clock, registry, add, idOf } = keepIds(undefined, { error: refusal(403) });
   await clock.advance(3_000);
   expect(add('red')).toEqual([
-    'no id for network red_n: it waits for an id: NetworkIdPool/cluster was not written: status 403',
+    'no id for network red_n: waiting for an id: NetworkIdPool/cluster was not written: status 403',
   ]);
   server.error = undefined;
   await clock.advance(15_000);
@@ -135,7 +135,7 @@ it('networks are made and say what they wait for while the record cannot be writ
   await cluster.create(layer2Udn('red/net', ['10.20.0.0/16']));
   const texts = async (): Promise<string> =>
     JSON.stringify((await cluster.get('UserDefinedNetwork', 'red/net'))?.['status'] ?? {});
-  await vi.waitFor(async () => expect(await texts()).toContain('it waits for an id: '), { timeout: 8_000 });
+  await vi.waitFor(async () => expect(await texts()).toContain('waiting for an id: '), { timeout: 8_000 });
   isRefused = false;
   await vi.waitFor(async () => expect(await texts()).toContain('"networkID":1'), { timeout: 8_000 });
   expect(await texts()).not.toContain('it waits');

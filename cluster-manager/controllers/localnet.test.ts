@@ -78,8 +78,8 @@ describe('a localnet', () => {
       mac_address: '02:00:00:00:00:07',
     });
     expect(await entryOf('a/second', 'a/lan')).toBeUndefined();
-    expect(eventsAbout('second').join()).toContain('10.40.0.77 belongs to a/first (a/lan) already');
-    expect(eventsAbout('third').join()).toContain('MAC 02:00:00:00:00:07 belongs to a/first (a/lan) already');
+    expect(eventsAbout('second').join()).toContain('10.40.0.77 already belongs to a/first (a/lan)');
+    expect(eventsAbout('third').join()).toContain('MAC 02:00:00:00:00:07 already belongs to a/first (a/lan)');
     expect(eventsAbout('fourth').join()).toContain('the broadcast address of subnet 10.40.0.0/24');
   });
 

@@ -48,7 +48,7 @@ describe('a secondary network and pods of other namespaces', () => {
   const asking = (key: string, network: string) =>
     pod(key, { annotations: { 'k8s.v1.cni.cncf.io/networks': network } });
   const REFUSED = (network: string, of: string, by: string) =>
-    `ErrorAllocatingPod: network ${network} is not for namespace ${by}: NetworkAttachmentDefinition ${of} gives its pods no address; name one of namespace ${by}`;
+    `ErrorAllocatingPod: network ${network} is not for namespace ${by}: NetworkAttachmentDefinition ${of} gives no address to its pods; use one of namespace ${by}`;
   const secondary = { topology: 'Layer2', layer2: { role: 'Secondary', subnets: ['10.40.0.0/29'] } };
 
   it('of one namespace gives them no address, and does not wait for them when it is deleted', async () => {
@@ -129,7 +129,7 @@ describe('a second primary NAD of a namespace', () => {
       'InvalidNetwork: no id for network rival: primary network already exist in namespace "ns": "net"',
     ]);
     expect((await condition('UserDefinedNetwork', 'ns/net', 'Ready'))?.message).toMatch(
-      /NetworkAttachmentDefinitions \[ns\/rival\] ask for a second primary network and are refused: delete them\.$/,
+      /NetworkAttachmentDefinitions \[ns\/rival\] define a second primary network and are rejected: delete them\.$/,
     );
     await cluster.delete('NetworkAttachmentDefinition', 'ns/rival');
     await cluster.settled();

@@ -102,7 +102,7 @@ export const withRivals = (ready: ConditionInput, rivals: readonly string[]): Co
   if (rivals.length === 0) return ready;
   const more = rivals.length > MAX_REPORTED ? ` and ${rivals.length - MAX_REPORTED} more` : '';
   const names = `[${rivals.slice(0, MAX_REPORTED).join(' ')}]${more}`;
-  const message = `${ready.message} NetworkAttachmentDefinitions ${names} ask for a second primary network and are refused: delete them.`;
+  const message = `${ready.message} NetworkAttachmentDefinitions ${names} define a second primary network and are rejected: delete them.`;
   return { ...ready, message };
 };
 
@@ -112,7 +112,7 @@ export const nodesPart = (published: readonly ConditionInput[]): ConditionInput 
     type: 'NodesReady',
     status: 'False',
     reason: 'NodesPending',
-    message: 'The network waits for the first report of its nodes.',
+    message: 'Waiting for the first reports of the nodes.',
   };
 
 /** A network that pods cannot be attached to yet, however complete it is. Undefined: they can. */
@@ -127,7 +127,7 @@ export const attachmentPart = ({ kind, spec }: NetworkFacts): ConditionInput | u
     type: 'Ready',
     status: 'False',
     reason: 'AttachmentNotSupported',
-    message: `${asked} is not supported yet: the network has its ids and addresses, and no pod can be attached to it.`,
+    message: `${asked} is not supported yet: ids and addresses are allocated, but pods cannot be attached.`,
   };
 };
 

@@ -13,8 +13,7 @@ const readyOf = async (key: string, type: string): Promise<string> => {
   return `${found?.status} ${found?.reason}: ${found?.message}`;
 };
 
-const FULL =
-  'no id for network c_net: no more than 2 networks are allowed in this cluster (--max-networks), and there are 2';
+const FULL = 'no id for network c_net: at most 2 networks are allowed in this cluster (--max-networks), 2 exist';
 
 it('a network above the limit says so, and has its turn when another one is gone', async () => {
   cluster = await createTestCluster({ limits: { maxNetworks: 2 } });
@@ -46,7 +45,7 @@ it('a namespace has no more networks than it may, and goes on when one of its ow
   const network = { topology: 'Layer2', layer2: { role: 'Secondary', subnets: ['10.40.0.0/16'] } };
   await cluster.createAndSettle(cudn('shared', {}, network));
   const full =
-    'no id for network a_more: no more than 1 networks are allowed in a namespace (--max-networks-per-namespace), and a has 1';
+    'no id for network a_more: at most 1 networks are allowed in a namespace (--max-networks-per-namespace), a has 1';
   expect(await readyOf('a/more', 'NetworkAllocationSucceeded')).toBe(`False InternalError: ${full}`);
   expect(eventsAbout('more')).toContain(`InvalidNetwork: ${full}`);
   expect(await readyOf('b/net', 'NetworkAllocationSucceeded')).toMatch(/^True/);
@@ -82,7 +81,7 @@ it('a network with more annotations than its NAD can have beside ours is refused
   const annotations = { 'example.com/notes': 'x'.repeat(260_000) };
   await cluster.createAndSettle(udn('a/net', spec, { annotations }));
   expect(await readyOf('a/net', 'NetworkCreated')).toBe(
-    'False SyncError: metadata.annotations: 260017 bytes are too many for NetworkAttachmentDefinition [a/net], which gets them, too: at most 258048',
+    'False SyncError: metadata.annotations: 260017 bytes exceed the limit for NetworkAttachmentDefinition [a/net], which inherits them: at most 258048',
   );
   await cluster.patchAndSettle('UserDefinedNetwork', 'a/net', {
     metadata: { annotations: { 'example.com/notes': 'short' } },

@@ -17,7 +17,7 @@ describe('a network that waits for its pods to go', () => {
     await cluster.createAndSettle(pod('ns/new'));
     expect(await addressOf('ns/new', 'ns/net')).toBeUndefined();
     expect(eventsAbout('new')).toEqual([
-      'ErrorAllocatingPod: network ns_net is being taken away, no pod gets anything of it',
+      'ErrorAllocatingPod: network ns_net is being removed: its pods get no addresses',
     ]);
     await cluster.stop();
     cluster.start();

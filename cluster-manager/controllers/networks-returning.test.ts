@@ -37,7 +37,7 @@ describe('a network that goes and comes back', () => {
     await cluster.createAndSettle(nad('default/blue', BLUE));
     expect(eventsAbout('old')).toEqual([]);
     expect(eventsAbout('young')).toContain(
-      'AllocationConflict: network blue: address 10.9.0.7 belongs to a/old (default/blue) already; delete the pod',
+      'AllocationConflict: network blue: address 10.9.0.7 already belongs to a/old (default/blue); delete the pod',
     );
   });
 });

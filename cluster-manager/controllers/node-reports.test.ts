@@ -60,7 +60,7 @@ describe('the nodes of a network', () => {
       ...{ ready: 1, pending: 0, failing: 12 },
       problems: [{ node: 'n00', message: 'why 11' }, ...Array.from({ length: 9 }, () => ({}))],
     });
-    expect(nodeFields(tally([failing('n1')], red)).problems?.[0]?.message).toContain('than its report has room for');
+    expect(nodeFields(tally([failing('n1')], red)).problems?.[0]?.message).toContain('than its report can list');
   });
 
   it('have it only where they report it, and still do', () => {

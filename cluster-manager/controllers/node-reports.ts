@@ -103,4 +103,4 @@ const stateOn = (
   return hasAll || (isMeant && hasId(pending, id)) ? 'pending' : undefined;
 };
 
-const UNNAMED = 'more networks failed there than its report has room for';
+const UNNAMED = 'more networks failed on this node than its report can list';

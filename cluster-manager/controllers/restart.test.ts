@@ -140,14 +140,14 @@ describe('a restart', () => {
     expect(await addressOf('ns/b', 'ns/net')).toBe('100.200.0.7/16');
     expect(await addressOf('ns/c', 'ns/net')).toBe('100.200.0.3/16');
     expect(eventsAbout('young')).toEqual([
-      'AllocationConflict: node id 5 belongs to node old already',
-      'AllocationConflict: network default: 10.128.4.0/23 belongs to old already',
+      'AllocationConflict: node id 5 already belongs to node old',
+      'AllocationConflict: network default: 10.128.4.0/23 already belongs to old',
     ]);
-    expect(eventsAbout('second')).toEqual(['AllocationConflict: network id 9 belongs to network net already']);
+    expect(eventsAbout('second')).toEqual(['AllocationConflict: network id 9 already belongs to network net']);
     expect(eventsAbout('b')).toEqual([
-      'AllocationConflict: network net: address 100.200.0.7 belongs to ns/a (ns/net) already; delete the pod',
-      'AllocationConflict: network net: MAC 0a:58:64:c8:00:07 belongs to ns/a (ns/net) already; delete the pod',
-      'AllocationConflict: network net: tunnel id 17 belongs to ns/a (ns/net) already; delete the pod',
+      'AllocationConflict: network net: address 100.200.0.7 already belongs to ns/a (ns/net); delete the pod',
+      'AllocationConflict: network net: MAC 0a:58:64:c8:00:07 already belongs to ns/a (ns/net); delete the pod',
+      'AllocationConflict: network net: tunnel id 17 already belongs to ns/a (ns/net); delete the pod',
     ]);
   });
 

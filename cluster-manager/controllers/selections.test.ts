@@ -29,7 +29,7 @@ it('32 networks are given, 33 refused, and hold nothing', async () => {
   expect(await entriesOf('other/many')).toEqual({});
   expect(eventsAbout('most')).toEqual([]);
   expect(eventsAbout('many')).toEqual([
-    `ErrorAllocatingPod: annotation ${SELECTION} of Pod other/many: at most 32 networks are possible, 33 are asked for`,
+    `ErrorAllocatingPod: annotation ${SELECTION} of Pod other/many: at most 32 networks are possible, 33 are requested`,
   ]);
   expect(held()).toBe(32);
 });

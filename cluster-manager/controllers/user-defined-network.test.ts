@@ -238,7 +238,7 @@ describe('a UserDefinedNetwork', () => {
     expect(await condition('UserDefinedNetwork', 'ns/net')).toMatchObject({ status: 'True' });
     await cluster.deleteAndSettle('UserDefinedNetwork', 'ns/net');
     const message =
-      'failed to delete NetworkAttachmentDefinition [ns/net]: it waits for finalizers of others: [example.com/hold]';
+      'failed to delete NetworkAttachmentDefinition [ns/net]: waiting for foreign finalizers: [example.com/hold]';
     expect(await condition('UserDefinedNetwork', 'ns/net')).toMatchObject({
       status: 'False',
       reason: 'SyncError',

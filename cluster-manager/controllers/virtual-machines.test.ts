@@ -80,7 +80,7 @@ describe('a virtual machine', () => {
       mac_address: '02:00:00:00:00:01',
     });
     expect(eventsAbout('other')).toEqual([
-      'ErrorAllocatingPod: network ns_net: MAC 02:00:00:00:00:01 belongs to ns/from (ns/net) already',
+      'ErrorAllocatingPod: network ns_net: MAC 02:00:00:00:00:01 already belongs to ns/from (ns/net)',
     ]);
   });
 });

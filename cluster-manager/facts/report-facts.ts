@@ -1,5 +1,5 @@
 /** What the cluster manager keeps of a NodeNetworkReport. */
-import { parseNodeNetworkReport } from '../../api/node-network-report.ts';
+import { type FailedComponent, parseNodeNetworkReport } from '../../api/node-network-report.ts';
 import type { IdRanges } from '../../net/id-ranges.ts';
 
 export interface ReportFacts {
@@ -17,6 +17,8 @@ export interface ReportFacts {
   readonly retirement: number;
   /** Name of a network that failed → why; of the first of them. */
   readonly failures: ReadonlyMap<string, string>;
+  /** What the node's networks need and does not work; undefined: an agent of before. */
+  readonly failedComponents?: readonly FailedComponent[] | undefined;
   /** When the agent has renewed the report, by its clock, and how long that counts. Undefined: an agent that renews nothing. */
   readonly renewal: { readonly at: number; readonly leaseMs: number } | undefined;
 }
@@ -24,7 +26,7 @@ export interface ReportFacts {
 /** @throws ApiError */
 export const reportFacts = (object: unknown): ReportFacts => {
   const { metadata, status } = parseNodeNetworkReport(object);
-  const { rendering, observed = '', retirement = -1, ids, exceptions } = status;
+  const { rendering, observed = '', retirement = -1, ids, exceptions, failedComponents } = status;
   const { renewTime, leaseDurationSeconds } = status;
   const failures = exceptions.flatMap(({ state, network, message }): [string, string][] =>
     state === 'Failed' ? [[network, message]] : [],
@@ -34,5 +36,14 @@ export const reportFacts = (object: unknown): ReportFacts => {
     renewTime === undefined || leaseDurationSeconds === undefined
       ? undefined
       : { at: Date.parse(renewTime), leaseMs: leaseDurationSeconds * 1_000 };
-  return { node: metadata.name, hasAll, observed, retirement, ...ids, failures: new Map(failures), renewal };
+  return {
+    node: metadata.name,
+    hasAll,
+    observed,
+    retirement,
+    ...ids,
+    failures: new Map(failures),
+    failedComponents,
+    renewal,
+  };
 };

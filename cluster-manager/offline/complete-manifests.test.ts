@@ -50,7 +50,7 @@ describe('completing manifests', () => {
     expect(completion.diagnostics).toContainEqual({
       object: 'Node/n2',
       severity: 'info',
-      message: 'annotation k8s.ovn.org/node-id is not in the input: taken as the cluster manager would write it, 2',
+      message: 'annotation k8s.ovn.org/node-id is not in the input: assuming what the cluster manager would write: 2',
     });
   });
 
@@ -100,7 +100,7 @@ describe('completing manifests', () => {
     expect(completion.diagnostics[0]).toEqual({
       object: 'Namespace/ns',
       severity: 'warning',
-      message: 'is not in the input: taken as one with the label k8s.ovn.org/primary-user-defined-network',
+      message: 'is not in the input: assuming the label k8s.ovn.org/primary-user-defined-network',
     });
     expect(find(completion, 'Namespace', 'default')?.metadata['labels']).toEqual({
       'kubernetes.io/metadata.name': 'default',
@@ -229,7 +229,7 @@ describe('completing manifests', () => {
       {
         object: 'UserDefinedNetwork/ns/net',
         severity: 'warning',
-        message: 'is in the input more than once: the last one counts',
+        message: 'is in the input more than once: using the last one',
       },
     ]);
     expect(JSON.stringify(find(completion, 'NetworkAttachmentDefinition', 'net'))).toContain('10.31.0.0/16');
@@ -266,7 +266,7 @@ describe('EndpointSlices', () => {
     expect(completion.diagnostics).toContainEqual({
       object: `EndpointSlice/ns/${mirrorName('ns_l2', 'web-1')}`,
       severity: 'info',
-      message: 'is not in the input: taken as the cluster manager would mirror web-1',
+      message: 'is not in the input: assuming the cluster manager’s mirror of web-1',
     });
     expect(complete(...completion.objects).objects).toEqual(completion.objects);
   });

@@ -212,7 +212,7 @@ const annotated = (manifest: Manifest, desired: Readonly<Record<string, string |
   );
   const diagnostics = changes.map(([key, value]): Diagnostic => {
     const what = manifest.metadata.annotations[key] === undefined ? 'is not in the input' : 'is not complete';
-    const message = `annotation ${key} ${what}: taken as the cluster manager would write it, ${shortened(value)}`;
+    const message = `annotation ${key} ${what}: assuming what the cluster manager would write: ${shortened(value)}`;
     return { object: objectName(manifest), severity: 'info', message };
   });
   return { manifest: withAnnotations(manifest, Object.fromEntries(changes)), diagnostics };

@@ -59,7 +59,7 @@ export const readManifests = (objects: readonly unknown[]): ReadManifests => {
 const repeated = (manifest: Manifest): Diagnostic => ({
   object: objectName(manifest),
   severity: 'warning',
-  message: 'is in the input more than once: the last one counts',
+  message: 'is in the input more than once: using the last one',
 });
 
 const readManifest = (object: unknown, name: string): Manifest => {

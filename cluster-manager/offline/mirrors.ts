@@ -34,7 +34,7 @@ export const mirrorsOf = (
     diagnostics: made.map(({ mirror, source }) => ({
       object: objectName(mirror),
       severity: 'info',
-      message: `is not in the input: taken as the cluster manager would mirror ${source.metadata.name}`,
+      message: `is not in the input: assuming the cluster manager’s mirror of ${source.metadata.name}`,
     })),
   };
 };

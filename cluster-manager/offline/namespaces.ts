@@ -22,7 +22,7 @@ export const completeNamespaces = (manifests: readonly Manifest[]): CompletedNam
       .map((name) => ({
         object: `Namespace/${name}`,
         severity: 'warning',
-        message: `is not in the input: taken as one with the label ${PRIMARY_NETWORK_LABEL}`,
+        message: `is not in the input: assuming the label ${PRIMARY_NETWORK_LABEL}`,
       })),
   };
 };

@@ -103,7 +103,7 @@ const renderIn = (
   const message =
     existing === undefined
       ? `is not in the input: rendered from ${facts.kind} ${facts.key}`
-      : `is not as ${facts.kind} ${facts.key} says: rendered from that`;
+      : `does not match ${facts.kind} ${facts.key}: rendered from that`;
   const object = `NetworkAttachmentDefinition/${namespace}/${facts.metadata.name}`;
   return {
     manifest: withHistory(plan.manifest, facts, existing),

@@ -18,7 +18,7 @@ export const renderNetConf = (facts: NetworkFacts, cluster: ClusterConfig): ((na
   const conf = toNetConf(facts.spec, facts.networkName, `${nad.namespace}/${name}`, cluster);
   // Read back what was rendered: one place knows what a network may look like.
   const checked = parseNetConf(formatNetConf(conf), nad);
-  if (checked === undefined) throw new ApiError('ERR_API_FIELD', `"${facts.networkName}" is no name for a network`);
+  if (checked === undefined) throw new ApiError('ERR_API_FIELD', `"${facts.networkName}" is not a valid network name`);
   refuseOverlaps(checked, cluster);
   return (namespace) => ({ ...conf, netAttachDefName: `${namespace}/${name}` });
 };

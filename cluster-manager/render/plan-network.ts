@@ -75,7 +75,7 @@ export const planDesired = (facts: NetworkFacts, namespaceName: string, view: Ne
   const manifest = renderNad(facts, namespaceName, conf);
   const bytes = annotationBytes(manifest);
   if (bytes > MAX_INHERITED_BYTES) {
-    const message = `metadata.annotations: ${bytes} bytes are too many for NetworkAttachmentDefinition [${key}], which gets them, too: at most ${MAX_INHERITED_BYTES}`;
+    const message = `metadata.annotations: ${bytes} bytes exceed the limit for NetworkAttachmentDefinition [${key}], which inherits them: at most ${MAX_INHERITED_BYTES}`;
     return { kind: 'error', message };
   }
   if (nad !== undefined && isRendered(nad, manifest)) {
@@ -133,7 +133,7 @@ const hasLostOwner = ({ annotatedNetwork, metadata }: NadFacts, { networkName }:
 /** Finalizers that no program of ours takes away; those of Kubernetes' garbage collector go by themselves. */
 const heldByOthers = ({ metadata }: NadFacts): string | undefined => {
   const others = metadata.finalizers.filter((one) => one !== UDN_FINALIZER && !GARBAGE_COLLECTOR.has(one));
-  return others.length === 0 ? undefined : `it waits for finalizers of others: [${others.join(' ')}]`;
+  return others.length === 0 ? undefined : `waiting for foreign finalizers: [${others.join(' ')}]`;
 };
 
 const GARBAGE_COLLECTOR: ReadonlySet<string> = new Set(['foregroundDeletion', 'orphan']);

@@ -153,7 +153,7 @@ describe('transit subnets', () => {
   });
 
   it('give up after ten blocks', () => {
-    expect(() => transitSubnetsFor(transit, [parseCidr('100.0.0.0/8')], [])).toThrow('no transit subnet is left');
+    expect(() => transitSubnetsFor(transit, [parseCidr('100.0.0.0/8')], [])).toThrow('no transit subnet is free');
   });
 });
 
@@ -272,7 +272,7 @@ describe('plan', () => {
     expect(planRelease(facts, 'ns', view({ nads: [held] }))).toEqual({
       kind: 'deleting',
       message:
-        'failed to delete NetworkAttachmentDefinition [ns/net]: it waits for finalizers of others: [example.com/a example.com/b]',
+        'failed to delete NetworkAttachmentDefinition [ns/net]: waiting for foreign finalizers: [example.com/a example.com/b]',
     });
     expect(planRelease(facts, 'ns', view({ nads: [own()], podsUsing: () => ['ns/a', 'ns/b'] }))).toEqual({
       kind: 'blocked',

@@ -30,7 +30,7 @@ const firstFreeBlock = (start: Cidr, used: readonly Cidr[]): Cidr => {
   }
   throw new ApiError(
     'ERR_API_OVERLAP',
-    `no transit subnet is left beside the subnets of the network: ${MAX_TRIES} blocks from ${start} on overlap ${used.join(', ')}`,
+    `no transit subnet is free beside the subnets of the network: ${MAX_TRIES} blocks from ${start} on overlap ${used.join(', ')}`,
     { field: 'transitSubnet' },
   );
 };

@@ -173,7 +173,7 @@ export class ClusterState {
     const leaving = layer2.filter(({ nadKey }) => this.#isClosed(pod, nadKey));
     if (leaving.length === 0) return { layer2, problems };
     const problemsOfLeaving = leaving.map(
-      ({ record }) => `network ${record.name} is being taken away, no pod gets anything of it`,
+      ({ record }) => `network ${record.name} is being removed: its pods get no addresses`,
     );
     return { layer2: layer2.filter((one) => !leaving.includes(one)), problems: [...problems, ...problemsOfLeaving] };
   }

@@ -77,7 +77,7 @@ const assessVrf = ({ name, table }: VrfLink, { mirror, ownership }: Situation): 
     };
     return Object.keys(change).length === 0 ? RIGHT : { ops: [{ op: 'link.set', name, change }] };
   }
-  if (!isOurVrf(link, ownership)) return { ops: [], failed: `a link ${name} is there that is not ours` };
+  if (!isOurVrf(link, ownership)) return { ops: [], failed: `link ${name} exists and is foreign` };
   const disturbed = [`link ${name}`, `table ${table}`, ...portsOf(link, mirror).map((port) => `link ${port}`)];
   return { ops: [{ op: 'link.delete', name }, ...make], disturbed };
 };
@@ -111,7 +111,7 @@ const masterChange = (
 ): { readonly change?: string | null; readonly waiting?: string } => {
   const current = mirror.links.get(mirror.nameOf(link.master) ?? '');
   if (master === undefined) return current !== undefined && isOurVrf(current, ownership) ? { change: null } : {};
-  if (mirror.links.get(master)?.vrfTable === undefined) return { waiting: `VRF ${master} is not there` };
+  if (mirror.links.get(master)?.vrfTable === undefined) return { waiting: `VRF ${master} does not exist` };
   return current?.name === master ? {} : { change: master };
 };
 
@@ -233,7 +233,7 @@ const isUsable = (name: string, situation: Situation): string | undefined => {
 /** Without its VRF nobody looks into a network's table by the network's own ports. */
 const isVrfThere = (table: number, { mirror, ownership }: Situation): string | undefined =>
   isVrfTable(table, ownership) && mirror.vrfOf(table) === undefined
-    ? `the VRF of table ${table} is not there`
+    ? `the VRF of table ${table} does not exist`
     : undefined;
 
-const noLink = (name: string): string => `link ${name} is not there`;
+const noLink = (name: string): string => `link ${name} does not exist`;

@@ -103,7 +103,7 @@ const plainCases = ({ keeper, others }: BackendWorld): void => {
       .full();
     expect(failed).toEqual(new Map());
     expect(new Set(waiting.keys())).toEqual(new Set(portItems(254).map(hostItemKey)));
-    expect(waiting.get(`link ${PORT}`)).toBe(`link ${PORT} is not there`);
+    expect(waiting.get(`link ${PORT}`)).toBe(`link ${PORT} does not exist`);
     await others(...portOps);
     await atRest(keeper());
     await others(noPort, ...portOps);
@@ -358,9 +358,7 @@ const vrfRemovalCases = ({ harness, keeper, others }: BackendWorld): void => {
     await others(set(VRF, { alias: 'mine' }), { op: 'link.delete', name: VRF });
     await others({ op: 'master.add', master: { kind: 'bridge', name: VRF } });
     await keeper().settle();
-    expect((await keeper().full()).failed).toEqual(
-      new Map([[`link ${VRF}`, `a link ${VRF} is there that is not ours`]]),
-    );
+    expect((await keeper().full()).failed).toEqual(new Map([[`link ${VRF}`, `link ${VRF} exists and is foreign`]]));
   });
 };
 

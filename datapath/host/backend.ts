@@ -30,8 +30,7 @@ const MAX_ROUNDS = 4;
 const BATCH = 512;
 
 const NO_VRF = 'this kernel has no VRF (CONFIG_NET_VRF)';
-const NO_ORIGIN =
-  'this kernel does not tell frames with a route from others (CONFIG_IP_ROUTE_CLASSID, CONFIG_NETFILTER_EGRESS)';
+const NO_ORIGIN = 'this kernel cannot match the route of frames (CONFIG_IP_ROUTE_CLASSID, CONFIG_NETFILTER_EGRESS)';
 
 export class HostBackend implements Backend<HostItem> {
   readonly #netlink: HostBackendOptions['netlink'];

@@ -36,7 +36,7 @@ export const filterSuite = (name: string, open: () => Promise<Harness>): void =>
 
     it('come with their link, each time', async () => {
       const { waiting } = await keeper.want(FILTER, link(PORT)).full();
-      expect(waiting.get(`filter ${PORT}`)).toBe(`link ${PORT} is not there`);
+      expect(waiting.get(`filter ${PORT}`)).toBe(`link ${PORT} does not exist`);
       for (const ops of [portOps, [noPort, ...portOps]]) {
         await others(...ops);
         await keeper.settle();

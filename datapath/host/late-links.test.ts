@@ -111,7 +111,7 @@ it('says what it waits for now, when that is something else', async () => {
   ];
   const problemsOfPort = (): (string | undefined)[] => onPort.map((item) => keeper.problems.get(hostItemKey(item)));
   await keeper.want(...onPort).full();
-  expect(problemsOfPort()).toEqual([`link ${PORT} is not there`, `link ${PORT} is not there`]);
+  expect(problemsOfPort()).toEqual([`link ${PORT} does not exist`, `link ${PORT} does not exist`]);
   finish();
   await keeper.settle();
   expect(problemsOfPort()).toEqual([undefined, `link ${PORT} is down`]);
@@ -120,7 +120,7 @@ it('says what it waits for now, when that is something else', async () => {
   expect(problemsOfPort()).toEqual([undefined, undefined]);
   keeper.want(link(PORT, { master: 'nobody' }));
   await keeper.settle();
-  expect(keeper.problems.get(`link ${PORT}`)).toBe('VRF nobody is not there');
+  expect(keeper.problems.get(`link ${PORT}`)).toBe('VRF nobody does not exist');
 });
 
 it('removes what it has brought about when no owner desired it any more by then', async () => {

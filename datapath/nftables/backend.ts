@@ -218,7 +218,7 @@ const refuse = (failed: Map<string, string>, bare: Set<string>, refused: Readonl
     failed.set(key, reason);
   }
   const [[key, { reason }] = ['', { reason: '' }]] = refused;
-  if (!isNew) throw new NftError('ERR_NFT_FAILED', `${key} was refused again: ${reason}`);
+  if (!isNew) throw new NftError('ERR_NFT_FAILED', `${key} was rejected again: ${reason}`);
 };
 
 const LEFT_OUT = 'left out, because too much else was refused';

@@ -242,7 +242,7 @@ const outageCases: readonly Case[] = [
       await test.subject.reconcile();
       await test.world.removeBridge(BRIDGE);
       const gone = await test.subject.reconcile();
-      expect([...gone.waiting.values()]).toEqual(['bridge br-ex is not there yet']);
+      expect([...gone.waiting.values()]).toEqual(['bridge br-ex does not exist yet']);
       await test.world.addBridge(BRIDGE);
       await test.world.addPort(BRIDGE, UPLINK, 1);
       await test.subject.reported('input');

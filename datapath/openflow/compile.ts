@@ -15,7 +15,7 @@ export type Compiled =
 
 export const compile = (item: BridgeItem, ports: Pick<PortNumbers, 'hasBridge' | 'ofport'>): Compiled => {
   const { bridge } = item;
-  if (!ports.hasBridge(bridge)) return { kind: 'waiting', reason: `bridge ${bridge} is not there yet` };
+  if (!ports.hasBridge(bridge)) return { kind: 'waiting', reason: `bridge ${bridge} does not exist yet` };
   for (const port of portsOf(item)) {
     if (ports.ofport(bridge, port) === undefined) {
       return { kind: 'waiting', reason: `port ${port} is not on bridge ${bridge} yet` };

@@ -101,7 +101,7 @@ export class Ofctl implements SwitchClient {
     } catch (error) {
       throw toOpenflowError(error, bridge);
     }
-    throw new OpenflowError('ERR_OPENFLOW_UNREACHABLE', `bridge ${bridge} no longer tells its changes`);
+    throw new OpenflowError('ERR_OPENFLOW_UNREACHABLE', `bridge ${bridge} no longer reports its changes`);
   }
 
   /** Flows that match at least as much (ovs-ofctl(8), "dump-flows"). */

@@ -92,7 +92,7 @@ const createCandidate = (options: LeaderElectionOptions): Candidate => {
         await pause(signal);
         if (signal.aborted || (await renewInTime(attempt, clock, memory.renewedAt + renewDeadlineMs, signal))) continue;
         if (signal.aborted) return undefined;
-        if (memory.leader !== options.identity) return `${memory.leader || 'nobody'} leads now`;
+        if (memory.leader !== options.identity) return `${memory.leader || 'no instance'} leads now`;
         if (!isHeld()) return `not renewed for ${renewDeadlineMs} ms`;
       }
       return undefined;

@@ -27,10 +27,13 @@ export const addApiCommand = (program: Command): void => {
     .description('only an API server, on this machine, until SIGTERM; writes a kubeconfig when it is ready')
     .addOption(new Option('--api <kind>', 'which').choices(API_KINDS).default('embedded').env('UDN_API'))
     .addOption(new Option('--kubeconfig <file>', 'where to write it').makeOptionMandatory())
-    .addOption(new Option('--port <port>', 'of 127.0.0.1; 0 takes a free one').default('0').env('UDN_API_PORT'))
+    .addOption(new Option('--port <port>', 'port on 127.0.0.1; 0 picks a free one').default('0').env('UDN_API_PORT'))
     .addOption(new Option('--socket <path>', 'a unix socket to listen on as well'))
     .addOption(
-      new Option('--data <folder>', 'keep the objects there: the next server with it goes on, on the same port'),
+      new Option(
+        '--data <folder>',
+        'store the objects there: the next server with this directory continues with them, on the same port',
+      ),
     )
     .addOption(new Option('--service-subnet <cidr>', 'where ClusterIPs come from').argParser(collect).default([]))
     .addOption(

@@ -73,7 +73,7 @@ describe('without a cluster', () => {
 describe('up', () => {
   it('says what it does, and a second one is refused', () => {
     expect(up()).toMatchObject({ status: 0, stdout: '', stderr: expect.stringMatching(/up after [\d.]+ s\n$/) });
-    expect(up()).toMatchObject({ status: 1, stderr: expect.stringMatching(/is up already .*take it down first/) });
+    expect(up()).toMatchObject({ status: 1, stderr: expect.stringMatching(/is already up .*take it down first/) });
     const { stdout } = sandbox(['status', '-o', 'json']);
     expect(JSON.parse(stdout)).toMatchObject({ name: NAME, state: 'up', nodes: [{ name: 'node-1' }] });
   });
@@ -130,7 +130,7 @@ describe('commands inside', () => {
     expect(sandbox(['kill', 'node-1', 'northd', '--signal', '9'])).toEqual({ status: 0, stdout: '', stderr: '' });
     await eventually(async () => {
       expect(sandbox(['status']).stdout).toMatch(
-        /northd +running +pid \d+ started again 1 times, last ended with signal SIGKILL/,
+        /northd +running +pid \d+ restarted 1 times, last ended with signal SIGKILL/,
       );
     });
   });

@@ -8,7 +8,7 @@ import { type NameOption, sandboxCommand } from './options.ts';
 export const addKillCommand = (program: Command): void => {
   sandboxCommand(program, 'kill <node> <program>')
     .description(
-      `send a signal to a program of a node, or of ${CONTROL_PLANE} (${KILLABLE.join(', ')}); it is started again when it ends`,
+      `send a signal to a program of a node, or of ${CONTROL_PLANE} (${KILLABLE.join(', ')}); the supervisor restarts it when it ends`,
     )
     .option('--signal <signal>', 'a number or a name', 'TERM')
     .action(async (node: string, given: string, { name, signal }: NameOption & { readonly signal: string }) => {

@@ -21,7 +21,7 @@ export const addObjectCommands = (program: Command): void => {
       print(await withClient(name, (client) => createObjects(client).apply(manifests)), 'applied');
     });
   sandboxCommand(program, 'delete')
-    .description('delete objects and wait until they are gone')
+    .description('delete objects and wait for their removal')
     .addOption(fileOption())
     .option('--timeout <duration>', 'how long to wait', '60s')
     .action(async ({ name, filename, timeout }: FileOption & { readonly timeout: string }) => {

@@ -41,7 +41,7 @@ const formatService = ({ name, state, pid, restarts, lastEnd }: ServiceStatus): 
   [
     `  ${name.padEnd(18)} ${state.padEnd(8)}`,
     pid === undefined ? '' : `pid ${pid}`,
-    restarts === 0 ? '' : `started again ${restarts} times, last ended with ${lastEnd}`,
+    restarts === 0 ? '' : `restarted ${restarts} times, last ended with ${lastEnd}`,
   ]
     .filter((part) => part !== '')
     .join(' ')

@@ -29,7 +29,7 @@ export const addUpCommand = (program: Command): void => {
     .addOption(
       choice(
         '--uplink <kind>',
-        'who makes the gateway bridge: bridge (it is there), nic (the agent)',
+        'what creates the gateway bridge: bridge (it exists), nic (the agent)',
         UPLINKS,
         'bridge',
       ),
@@ -40,7 +40,7 @@ export const addUpCommand = (program: Command): void => {
         .env('UDN_API'),
     )
     .addOption(choice('--kubelet <kind>', 'the kubelets', KUBELET_KINDS, 'builtin'))
-    .addOption(choice('--dns <kind>', 'who answers names of Services', DNS_KINDS, 'none'))
+    .addOption(choice('--dns <kind>', 'DNS server for names of Services', DNS_KINDS, 'none'))
     .addOption(
       choice('--encryption <kind>', "of tunnels between nodes; ipsec needs the kernel's datapath", ENCRYPTIONS, 'none'),
     )

@@ -36,7 +36,7 @@ export const ensureGuestImages = async (
     return { accelerator, tree, others, uml: await ensureUmlImages(artifacts, progress) };
   } catch (error) {
     if (others.length === 0) throw error;
-    progress(`user-mode Linux can't be had: ${messageOf(error)}`);
+    progress(`user-mode Linux is not available: ${messageOf(error)}`);
     return await ensureGuestImages(artifacts, progress, others);
   }
 };

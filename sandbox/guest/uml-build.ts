@@ -35,7 +35,7 @@ export const ensureUmlKernel = async (progress: (message: string) => void): Prom
   if (!existsSync(folder)) {
     await findTools();
     await mkdir(cacheFolder(), { recursive: true });
-    const onWait = (): void => progress('somebody else builds the kernel of guests; waiting for that');
+    const onWait = (): void => progress('another process builds the kernel of guests; waiting for it');
     await withLock(`${folder}.lock`, onWait, () => ensureInCache(umlKey(), (draft) => build(draft, progress)));
   }
   return join(folder, KERNEL);

@@ -71,7 +71,7 @@ describe('ensureKubernetes', () => {
     const all = await Promise.all([ensure(), ensure(), ensure()]);
     expect(calls()).toHaveLength(2);
     expect(new Set(all.map(({ etcd }) => etcd)).size).toBe(1);
-    expect(messages).toContain('somebody else builds Kubernetes; waiting for that');
+    expect(messages).toContain('another process builds Kubernetes; waiting for it');
   });
 
   it('leaves nothing of a build that fails, says why, and builds the next time', async () => {

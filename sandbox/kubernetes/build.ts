@@ -65,7 +65,7 @@ export const ensurePrograms = async <Name extends string>(
   const missing = (): Name[] => names.filter((_, i) => !existsSync(paths[i] ?? ''));
   if (missing().length > 0) {
     await mkdir(folder, { recursive: true });
-    const onWait = (): void => progress(`somebody else builds ${module.title}; waiting for that`);
+    const onWait = (): void => progress(`another process builds ${module.title}; waiting for it`);
     await withLock(`${folder}.lock`, onWait, () => buildAll(missing(), { ...module, folder, progress, env }));
   }
   return Object.fromEntries(names.map((name, i) => [name, paths[i]])) as ProgramPaths<Name>;

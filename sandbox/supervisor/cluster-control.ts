@@ -39,7 +39,7 @@ export const clusterControl = async (
     reboot: async (node) => {
       nodeNamed(context, state, node);
       if (context.realKubelet !== undefined) {
-        throw new SandboxError('ERR_SANDBOX_NOT_YET', 'to reboot a node with a real kubelet is not there yet');
+        throw new SandboxError('ERR_SANDBOX_NOT_YET', 'rebooting a node with a real kubelet is not supported yet');
       }
       await reboot(node);
     },

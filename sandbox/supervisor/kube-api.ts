@@ -37,7 +37,7 @@ export const startKubeApi = async (
   signal: AbortSignal,
 ): Promise<ApiAccess> => {
   const { folder, kubernetes } = context;
-  if (kubernetes === undefined) throw new SandboxError('ERR_SANDBOX_MACHINE', 'there are no programs of Kubernetes');
+  if (kubernetes === undefined) throw new SandboxError('ERR_SANDBOX_MACHINE', 'the programs of Kubernetes are missing');
   const paths = kubePaths(folder.apiData);
   const { port } = await openDataFolder(folder.apiData);
   const server = nodeApiUrl(context, 'https');

@@ -19,5 +19,5 @@ export const startOnKernel = async (options: SandboxOptions, callbacks: ClusterC
   if (lack.length === 0) return await startCluster(options, callbacks);
   if (options.kernel === 'auto') return await startGuestCluster(options, callbacks);
   const what = lack.join(' and ');
-  throw new SandboxError('ERR_SANDBOX_MACHINE', `this machine's kernel has no ${what}: take --kernel guest`);
+  throw new SandboxError('ERR_SANDBOX_MACHINE', `the kernel of this machine has no ${what}: use --kernel guest`);
 };

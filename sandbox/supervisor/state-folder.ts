@@ -64,7 +64,7 @@ export const claimStateFolder = async (
     await refuseLiving(name, folder);
     await clean(folder);
     if (await takeFolder(draft, folder)) return folder;
-    throw new SandboxError('ERR_SANDBOX_EXISTS', `the sandbox "${name}" is being started by somebody else`);
+    throw new SandboxError('ERR_SANDBOX_EXISTS', `the sandbox "${name}" is being started by another process`);
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
@@ -99,7 +99,7 @@ const refuseLiving = async (name: string, folder: StateFolder): Promise<void> =>
   if (pid === undefined) return;
   throw new SandboxError(
     'ERR_SANDBOX_EXISTS',
-    `the sandbox "${name}" is up already (process ${pid}): take it down first, or use another --name`,
+    `the sandbox "${name}" is already up (process ${pid}): take it down first, or use another --name`,
   );
 };
 

@@ -211,7 +211,7 @@ describe(`the annotation ${POD_ANNOTATIONS.networks}`, () => {
       expect(await eventsOf(sandbox, inNamespace, name)).toContainEqual({
         type: 'Normal',
         reason: 'AnnotationRepaired',
-        message: expect.stringMatching(/^written again: .*k8s\.ovn\.org\/pod-networks/),
+        message: expect.stringMatching(/^overwritten: .*k8s\.ovn\.org\/pod-networks/),
       });
       await objects.delete([pod(inNamespace, name, NODE)]);
     }
@@ -349,7 +349,7 @@ describe('a pod whose port would have the name of the node’s localnet port', (
         expect(await eventsOf(sandbox, 'br-ex', node)).toContainEqual({
           type: 'Warning',
           reason: 'ErrorAllocatingPod',
-          message: `its port name br-ex_${node} is that of the node's localnet port; rename the pod`,
+          message: `its port name br-ex_${node} belongs to the node's localnet port; rename the pod`,
         }),
       );
       await eventually(async () => expect(await seenOverHttp(sandbox, `plain/on-${node}`, 4)).not.toBe(''));

@@ -149,7 +149,7 @@ describe('make demo', () => {
     expect((await openSandbox(NAME).exec(from, ['curl', '-s', url])).stdout).toMatch(/^(red|blue)-[ab]$/);
     const second = await start(SMALL);
     expect(await second.ended).toBe(1);
-    expect(second.output()).toMatch(/"test-demo" is up already/);
+    expect(second.output()).toMatch(/"test-demo" is already up/);
     expect((await openSandbox(NAME).status()).state).toBe('up');
   });
 });

@@ -1,9 +1,14 @@
 /** What the kubelet's probes of the agent get, while databases are away and back. Needs root and `make build`. */
 import { beforeAll, expect, it } from 'vitest';
+import { z } from 'zod';
+import { componentStatusSchema } from '../../api/agent-status.ts';
+import { NODE_NETWORK_REPORTS } from '../../api/resources.ts';
+import { NODES } from '../../kube/resources.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { agentMetrics, askAgent } from './support/cluster/agent-metrics.ts';
 import { applyAndWait, useCluster } from './support/cluster/cluster.ts';
 import { layer2, namespace, pod } from './support/cluster/manifests.ts';
+import { udnctl } from './support/cluster/udnctl.ts';
 
 const ADDRESS = '127.0.0.1:19411';
 const NODE = 'node-1';
@@ -45,12 +50,75 @@ it.each([
   await eventually(async () => expect(await reasons()).toEqual([reason]), PATIENCE_MS);
   expect(await probe('/readyz')).toEqual({
     status: 503,
-    lines: ['the reasons are for accounts that may get this path'],
+    lines: ['the reasons are shown to accounts with access to this path'],
   });
   expect(await probe('/healthz')).toEqual(OK);
   await cluster().kill(NODE, daemon, 'SIGCONT');
   await untilReady();
 });
+
+/** Every place in which a node says what does not work. */
+const said = async () => {
+  const client = await cluster().client();
+  const [node, report, problems, status] = await Promise.all([
+    client.get(NODES, { name: NODE }),
+    client.get(NODE_NETWORK_REPORTS, { name: NODE }),
+    udnctl(cluster(), NODE, 'problems', '-o', 'json'),
+    udnctl(cluster(), NODE, 'status'),
+  ]);
+  const { conditions = [] } = (node['status'] ?? {}) as {
+    conditions?: { type: string; status: string; reason: string }[];
+  };
+  const { failedComponents } = report['status'] as { failedComponents?: { component: string }[] };
+  return {
+    condition: conditions.find(({ type }) => type === 'NetworkUnavailable'),
+    reported: failedComponents?.map(({ component }) => component),
+    problems: problems.stdout,
+    status,
+    reasons: await reasons(),
+  };
+};
+
+/** From a stop on, and what a machine takes longer for that runs other scenarios beside. */
+const FOUND_MS = 15_000 + 5_000;
+const foundAt = async (component: string): Promise<number> => {
+  const { stdout } = await udnctl(cluster(), NODE, 'status', '-o', 'json');
+  const { components } = z.object({ components: z.array(componentStatusSchema) }).parse(JSON.parse(stdout));
+  return Date.parse(components.find((one) => one.component === component)?.since ?? '');
+};
+
+const WELL = { condition: { status: 'False' }, reported: [], reasons: ['ok'] };
+const untilWell = () => eventually(async () => expect(await said()).toMatchObject(WELL), PATIENCE_MS);
+
+it.each([
+  ['northd', 'ovn-northd', 'NorthdNotProcessing', 'ovn-northd has not processed configuration'],
+  ['ovn-controller', 'ovn-controller', 'OVNControllerNotProcessing', 'ovn-controller has not processed configuration'],
+  // In user space nothing leaves the node without it, and no report either.
+  ['ovs-vswitchd', 'ovs-vswitchd', undefined, 'ovs-vswitchd does not answer'],
+] as const)(
+  'finds a %s that is there and does nothing, without a new pod',
+  async (daemon, component, reason, message) => {
+    await untilWell();
+    await cluster().kill(NODE, daemon, 'SIGSTOP');
+    const stoppedAt = Date.now();
+    try {
+      await eventually(
+        async () =>
+          expect(await said()).toMatchObject({
+            ...(reason && { condition: { status: 'True', reason }, reported: [component] }),
+            problems: expect.stringContaining(message),
+            status: { status: 1, stdout: expect.stringMatching(new RegExp(`^${component} +failed .*${message}`, 'm')) },
+            reasons: [expect.stringContaining(message)],
+          }),
+        PATIENCE_MS,
+      );
+      expect((await foundAt(component)) - stoppedAt).toBeLessThan(FOUND_MS);
+    } finally {
+      await cluster().kill(NODE, daemon, 'SIGCONT');
+    }
+    await untilWell();
+  },
+);
 
 it('gives metrics to nobody who is only on the node', async () => {
   await untilReady();

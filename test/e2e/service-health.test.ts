@@ -120,8 +120,8 @@ def serve():
     const found = z.array(eventSchema).parse(await (await cluster().objects()).list('Event', 'plain'));
     const reported = found.filter(({ involvedObject: { kind, name } }) => kind === 'Service' && name === 'late');
     expect(reported.map(({ reason, message }) => `${reason}: ${message}`).sort()).toEqual([
-      `FailedToStartServiceHealthcheck: load balancers are not told of its endpoints on node node-2: TCP port ${check} cannot be opened: another process has it`,
-      `PortClaim: a process of node node-2 listens on TCP 0.0.0.0:${nodePort}: what comes to node port ${nodePort} goes to this Service and not to it`,
+      `FailedToStartServiceHealthcheck: load balancers get no health check of its endpoints on node node-2: TCP port ${check} cannot be opened: another process listens on it`,
+      `PortClaim: a process of node node-2 listens on TCP 0.0.0.0:${nodePort}: traffic to node port ${nodePort} goes to this Service, not to that process`,
     ]);
     expect(reported.every(({ involvedObject: { uid } }) => uid !== undefined)).toBe(true);
   });

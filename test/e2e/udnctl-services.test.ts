@@ -113,7 +113,7 @@ describe.each(TENANTS)('a trace of a pod of %s to a Service of its network', (te
       const [ip = ''] = await clusterIps(cluster(), `${other}/near`);
       const found = await fromClient(tenant, ip);
       expect(found).toMatchObject({ result: 'not-answered', service: { namespace: other, name: 'near' } });
-      expect(found.message).toMatch(/whose load balancers are in no other network; the packet is in network \S+$/);
+      expect(found.message).toMatch(/whose load balancers serve that network only; the packet is in network \S+$/);
     }
   });
 
@@ -198,7 +198,7 @@ describe('a trace to node ports and external addresses', () => {
     for (const target of someOf(targets)) {
       const found = await traceTo(['host'], target);
       expect(found).toMatchObject({ result: 'answered', service: { namespace: 'plain', name: 'external' } });
-      expect(found.host?.why).toMatch(/^nftables lead \S+ to \S+$/);
+      expect(found.host?.why).toMatch(/^nftables translate \S+ to \S+$/);
       expect(found.endpoints.map((one) => one.openVswitch.kind).toSorted()).toEqual(['delivered', 'tunnel']);
     }
     await eventually(async () =>
@@ -211,8 +211,7 @@ describe('a trace to node ports and external addresses', () => {
       const found = await traceTo(['host'], target);
       const [attempt] = await askFrom(fromHost(cluster(), NODE), [target]);
       expect(found.result === 'answered').toBe(attempt?.outcome === 'answered');
-      if (found.result !== 'answered')
-        expect(found.message).toMatch(/no rule by which that goes to the VRF of network red_net$/);
+      if (found.result !== 'answered') expect(found.message).toMatch(/no rule for it to the VRF of network red_net$/);
     }
   });
 
@@ -320,9 +319,7 @@ describe('explain', () => {
     await eventually(async () => {
       const { checks } = await explain('red/by-hand');
       const out = checks.find(({ what }) => what === 'left out');
-      expect(out?.found).toBe(
-        `${stranger}:8080, ${stranger}:8081: not an address that network red_net has endpoints at`,
-      );
+      expect(out?.found).toBe(`${stranger}:8080, ${stranger}:8081: not an endpoint address of network red_net`);
       expect(checks.find(({ what }) => what === 'slice by-hand-1')?.found).toMatch(/^by hand; IPv4, /);
     });
   });

@@ -135,7 +135,7 @@ describe('trace', () => {
       logical: { kind: 'port', agrees: true },
     });
     expect(await trace('--from', 'host', '--to', 'red/a', '--network', 'red/net')).toMatchObject({
-      message: 'dropped by host isolation (nft chain udn-management-isolation), whoever sends it',
+      message: 'dropped by host isolation (nft chain udn-management-isolation), from any process',
     });
   });
 });
@@ -172,7 +172,7 @@ describe('doctor', () => {
     expect(dry.status).toBe(1);
     expect((await ask('doctor', '--fix')).stdout).toContain('removed: OVS port stale');
     expect(await ask('doctor')).toEqual({
-      stdout: 'nothing is left of networks and pods that are gone\n',
+      stdout: 'no leftovers of deleted networks and pods\n',
       stderr: '',
       status: 0,
     });
@@ -194,7 +194,7 @@ describe('what cannot be seen by comparing', () => {
     await daemon('STOP', pidfile);
     try {
       const { stdout, status } = await ask('doctor');
-      expect(stdout).toContain(`cannot be looked at: ${what}: `);
+      expect(stdout).toContain(`cannot be inspected: ${what}: `);
       expect(status).toBe(2);
     } finally {
       await daemon('CONT', pidfile);

@@ -75,7 +75,7 @@ describe.runIf(hasGuest)('bin/sandbox --kernel guest', () => {
     ]);
     sandbox(['down', '--name', 'test-guest-host']);
     if (vrf) expect(status).toBe(0);
-    else expect([status, stderr]).toEqual([1, "this machine's kernel has no vrf: take --kernel guest\n"]);
+    else expect([status, stderr]).toEqual([1, 'the kernel of this machine has no vrf: use --kernel guest\n']);
   });
 
   it('commands get arguments, stdin and signals, and their exit status counts', async () => {
@@ -120,7 +120,7 @@ describe.runIf(hasGuest)('bin/sandbox --kernel guest', () => {
 
   it('a daemon that is killed is started again', async () => {
     stdoutOf('kill', 'node-1', 'northd', '--signal', '9');
-    await eventually(async () => expect(stdoutOf('status')).toMatch(/northd +running .*started again 1 times/), 60_000);
+    await eventually(async () => expect(stdoutOf('status')).toMatch(/northd +running .*restarted 1 times/), 60_000);
   });
 
   it('says so when its guest is gone, and down leaves nothing', async () => {

@@ -100,7 +100,7 @@ it('is consistent after programs were killed in the middle of 500 networks', { t
   const { lines, exitStatus } = await examineCluster(client, Date.now());
   expect({ exitStatus, lines }).toEqual({
     exitStatus: 0,
-    lines: [expect.stringMatching(/^nothing is wrong: 500 networks, 500 NADs, 3 nodes and \d+ pods were looked at$/)],
+    lines: [expect.stringMatching(/^no problems: 500 networks, 500 NADs, 3 nodes and \d+ pods were checked$/)],
   });
 });
 

@@ -154,7 +154,7 @@ describe('a claim on a real API server', () => {
           {
             status: 'False',
             reason: 'IPAddressConflict',
-            message: `requested address 10.20.0.3 belongs to ${NS}/third (${NS}/net) already`,
+            message: `requested address 10.20.0.3 already belongs to ${NS}/third (${NS}/net)`,
           },
         ],
       }),

@@ -179,9 +179,7 @@ describe('an annotation that was damaged', () => {
   it('and cannot be read is removed, and then written again; the pod gets an event', async () => {
     const it = damaged({ unreadable: 'not JSON', lost: new Set(['default']) });
     expect(it.patches).toEqual([expect.objectContaining({ uid: 'uid-a', changes: undefined })]);
-    expect(it.problems).toEqual([
-      expect.objectContaining({ reason: 'unreadable', message: 'written again: not JSON' }),
-    ]);
+    expect(it.problems).toEqual([expect.objectContaining({ reason: 'unreadable', message: 'overwritten: not JSON' })]);
     it.flush();
     it.cluster.facts.set('pod', 'ns/a', { ...it.fact, lost: new Set(['default']) });
     it.flush();

@@ -122,13 +122,13 @@ export class Annotator {
   async #reset(pod: PodFact, unreadable: string): Promise<void> {
     const { uid } = pod;
     const key = podKey(pod);
-    this.#options.onProblem({ pod: key, uid, reason: 'unreadable', message: `written again: ${unreadable}` });
+    this.#options.onProblem({ pod: key, uid, reason: 'unreadable', message: `overwritten: ${unreadable}` });
     this.#writing.set(key, uid);
     try {
       const annotations = { [POD_ANNOTATIONS.networks]: null };
       await this.#options.writer.merge(PODS, pod, { metadata: { uid, annotations } });
     } catch (error) {
-      this.#failed(pod, `cannot be taken away: ${unreadable}`, error);
+      this.#failed(pod, `cannot be removed: ${unreadable}`, error);
     } finally {
       if (this.#writing.get(key) === uid) this.#writing.delete(key);
     }

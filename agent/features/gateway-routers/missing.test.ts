@@ -66,15 +66,15 @@ describe('what cannot be', () => {
   it('the network gets a diagnostic: no masquerade address for its id', () => {
     const it = small({ masqueradeSubnets: '169.254.169.0/29' }, 9);
     expect(messages(it)).toEqual([
-      'Network/red: this node has no gateway of it: the masquerade subnets are too small for network id 9',
-      'Network/red: this node has no port of it: the masquerade subnets are too small for network id 9',
+      'Network/red: this node has no gateway for it: the masquerade subnets are too small for network id 9',
+      'Network/red: this node has no management port for it: the masquerade subnets are too small for network id 9',
     ]);
     expect(rows(it, 'Static_MAC_Binding')).toEqual([]);
   });
 
   it('the network gets a diagnostic: no join address for the node’s id', () => {
     expect(messages(small({ udnJoinSubnets: '100.65.0.0/29' }))).toEqual([
-      'Network/red: this node has no gateway of it: the join subnets 100.65.0.0/29 have no address for it',
+      'Network/red: this node has no gateway for it: the join subnets 100.65.0.0/29 have no address for this node',
     ]);
   });
 
@@ -91,14 +91,14 @@ describe('what cannot be', () => {
         tunnelKeys: [5, 6],
       });
     expect(messages(it)).toEqual([
-      'Network/red: this node has no gateway of it: the transit subnets 100.88.0.0/28 have no addresses for it',
+      'Network/red: this node has no gateway for it: the transit subnets 100.88.0.0/28 have no addresses for this node',
     ]);
   });
 
   it('the network gets a diagnostic: a gateway of another family', () => {
     const it = worked({ families: 'ipv6' }).gateway('test-node', { addresses: ['192.0.2.2/24'] });
     expect(messages(it)).toEqual([
-      'Network/isolatednet: this node has no gateway of it: the gateway has no address of a family of the network',
+      'Network/isolatednet: this node has no gateway for it: the gateway has no address in any IP family of the network',
     ]);
   });
 

@@ -45,7 +45,7 @@ export const hostIsolation: FeatureOver<'zone'> = {
 const withoutKubelet = (node: string): Diagnostic => ({
   object: `Node/${node}`,
   severity: 'warning',
-  message: 'there is no cgroup of a kubelet: its probes do not reach pods that have a primary network',
+  message: 'the cgroup of the kubelet was not found: its probes do not reach pods of primary networks',
 });
 
 export const hostIsolationPod: FeatureOver<'pod'> = {

@@ -43,7 +43,7 @@ export const managementPorts: FeatureOver<'network'> = {
     const { network, subnets } = here;
     const hostSide = hostSideAddresses(network, view.cluster);
     if (hostSide === undefined) {
-      const message = `this node has no port of it: the masquerade subnets are too small for network id ${network.id}`;
+      const message = `this node has no management port for it: the masquerade subnets are too small for network id ${network.id}`;
       return { diagnostics: [{ object: `Network/${name}`, severity: 'error', message }] };
     }
     const ips = subnets.map((subnet) => managementIp(network, subnet));

@@ -7,7 +7,7 @@ export const nodeIdentity: FeatureOver<'zone'> = {
   render: (_, view) => {
     const refusal = view.refusedNode(view.node);
     if (refusal === undefined) return EMPTY_FRAGMENT;
-    const message = `${refusal}; nothing is written for the node`;
+    const message = `${refusal}; the node is not programmed`;
     return { diagnostics: [{ object: `Node/${view.node}`, severity: 'error', message, event: 'NodeIdentityInUse' }] };
   },
 };

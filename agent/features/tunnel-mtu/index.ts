@@ -12,7 +12,7 @@ export const tunnelMtu: FeatureOver<'network'> = {
     const network = localNetwork(name, view)?.network;
     const { tunnelMtu: fitting } = view;
     if (network === undefined || fitting === undefined || network.mtu <= fitting) return EMPTY_FRAGMENT;
-    const message = `its MTU is ${network.mtu}, and tunnels of ${view.node} take packets of ${fitting} bytes at most: larger ones to other nodes are lost; lower it, or raise the MTU of the link that tunnels leave by`;
+    const message = `its MTU is ${network.mtu}, but tunnels of ${view.node} carry at most ${fitting} bytes: larger packets to other nodes are dropped; lower it, or raise the MTU of the link of its tunnels`;
     const isDefault = network.role === 'default';
     return {
       diagnostics: [

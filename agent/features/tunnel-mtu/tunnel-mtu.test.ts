@@ -13,7 +13,7 @@ it.each([undefined, 1400, 1442])('says nothing where packets fit, or where that 
 });
 
 it('networks whose packets do not fit are in error, the default one as the node', () => {
-  const message = expect.stringContaining('its MTU is 1400, and tunnels of node1 take packets of 1399 bytes');
+  const message = expect.stringContaining('its MTU is 1400, but tunnels of node1 carry at most 1399 bytes');
   expect(found(1399)).toEqual([
     { object: 'Network/blue', severity: 'error', message },
     { object: 'Node/node1', severity: 'error', message, event: 'MTUTooLarge' },

@@ -7,12 +7,12 @@ export interface AclRank {
 }
 
 export const ACL_RANKS = {
-  serverAnswers: { tier: 0, priority: 1100, purpose: 'drop what a pod says as a DHCP server' },
+  serverAnswers: { tier: 0, priority: 1100, purpose: 'drop DHCP server replies of a pod' },
   isolationAllow: {
     tier: 0,
     priority: 1001,
-    purpose: 'what a pod of a primary network may do on its default interface',
+    purpose: 'traffic that a pod of a primary network may send and receive on its default interface',
   },
   isolationDeny: { tier: 0, priority: 1000, purpose: 'everything else on the default interface of such a pod' },
-  nodeAllow: { tier: 2, priority: 1001, purpose: 'what the node itself, its management port, sends to pods' },
+  nodeAllow: { tier: 2, priority: 1001, purpose: 'traffic of the node (its management port) to pods' },
 } as const satisfies Readonly<Record<string, AclRank>>;

@@ -43,7 +43,7 @@ export const CT_ZONES = {
   ovnMasquerade: 64_002,
   /** To host-network endpoints of services with `externalTrafficPolicy: Local`. */
   hostNodePort: 64_003,
-  /** Only to put fragments together. */
+  /** Only to reassemble fragments. */
   reassembly: 64_004,
 } as const;
 

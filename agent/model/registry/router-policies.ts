@@ -8,15 +8,15 @@ export const ROUTER_POLICY_PRIORITIES = {
   groupFrame: {
     priority: 1020,
     purpose:
-      'what comes to the default network’s gateway router from outside in a frame for a group is dropped: the gateway bridge floods it, and looks at nothing else of it',
+      'drop multicast frames from outside at the gateway router of the default network: the gateway bridge floods them without other checks',
   },
   managementSource: {
     priority: 1010,
     purpose:
-      'what has the source of this node’s management port and does not come from it is dropped: isolation takes it for the kubelet',
+      'drop traffic with the source of this node’s management port from other ports: isolation treats that source as the kubelet',
   },
   nodeAddress: {
     priority: 1004,
-    purpose: 'what pods send to an address of their node goes to the management port, not out through the gateway',
+    purpose: 'traffic of pods to an address of their node takes the management port, not the gateway',
   },
 } as const satisfies Readonly<Record<string, RouterPolicyPriority>>;

@@ -33,7 +33,7 @@ describe('an address of a node', () => {
   it('is taken by no Service of a tenant, but where a load balancer has it', () => {
     const it = nodes().service('red/a', ON_NODE);
     expect(owners(it)).toEqual({});
-    expect(messagesOf(it, 'red/a')).toEqual([expect.stringMatching(/^not reached at 172\.30\.0\.9: of a node,/)]);
+    expect(messagesOf(it, 'red/a')).toEqual([expect.stringMatching(/^not reachable at 172\.30\.0\.9: of a node,/)]);
     it.service('red/a', { ...BASE, loadBalancerIps: ['172.30.0.9'] });
     expect(owners(it)).toEqual({ '172.30.0.9:80': 'red/a' });
   });
@@ -41,21 +41,21 @@ describe('an address of a node', () => {
   it('may be one of the default network, but where tunnels end', () => {
     const it = nodes().service('plain/a', { ...ON_NODE, ports: ['TCP/80', 'UDP/6081@6081'] });
     expect(owners(it)).toEqual({ '172.30.0.9:80': 'plain/a' });
-    expect(messagesOf(it, 'plain/a')).toEqual([expect.stringMatching(/^not reached at port 6081\/UDP of nodes/)]);
+    expect(messagesOf(it, 'plain/a')).toEqual([expect.stringMatching(/^not reachable at port 6081\/UDP of nodes/)]);
   });
 
   it('has the node ports of others first, whichever node it is of', () => {
     const it = nodes()
       .service('plain/a', { ips: ['172.16.1.8'], ports: ['TCP/80@30080'], createdAt: LATE })
       .service('plain/b', { ...ON_NODE, ports: ['TCP/30080'], createdAt: EARLY });
-    expect(messagesOf(it, 'plain/b')).toEqual(['not reached at 172.30.0.9:30080/TCP: Service plain/a has it']);
+    expect(messagesOf(it, 'plain/b')).toEqual(['not reachable at 172.30.0.9:30080/TCP: Service plain/a has it']);
   });
 });
 
 it('what is no address is reported, and the rest is served', () => {
   const it = serviceCluster().service('plain/a', { ...BASE, externalIps: ['192.0.2.1'], badIps: ['010.0.0.1'] });
   expect(owners(it)).toEqual({ '192.0.2.1:80': 'plain/a' });
-  expect(messagesOf(it, 'plain/a')).toEqual(['not reached at 010.0.0.1: no address']);
+  expect(messagesOf(it, 'plain/a')).toEqual(['not reachable at 010.0.0.1: no address']);
 });
 
 it('an address of a family that the Service lacks keeps it from nobody', () => {
@@ -76,7 +76,7 @@ describe('an address and port that two Services want', () => {
         .service('plain/a', { ...BASE, loadBalancerIps: ['192.0.2.1'], createdAt: EARLY });
       expect(owners(it)).toEqual({ '192.0.2.1:80': 'plain/a' });
       const whose = other === 'plain/b' ? 'Service plain/a' : 'a Service of another namespace';
-      expect(messagesOf(it, other)).toEqual([`not reached at 192.0.2.1:80/TCP: ${whose} has it`]);
+      expect(messagesOf(it, other)).toEqual([`not reachable at 192.0.2.1:80/TCP: ${whose} has it`]);
       expect(messagesOf(it, 'plain/a')).toEqual([]);
       it.withoutService('plain/a');
       expect(owners(it)).toEqual({ '192.0.2.1:80': other });
@@ -95,7 +95,7 @@ describe('an address and port that two Services want', () => {
       .service('plain/a', { ...BASE, externalIps: ['192.0.2.1'] })
       .service('plain/b', { ...BASE, ports: ['TCP/81', 'UDP/80', 'TCP/80'], externalIps: ['192.0.2.1'] });
     expect(owners(it)).toMatchObject({ '192.0.2.1:80': 'plain/b', '192.0.2.1:81': 'plain/b' });
-    expect(messagesOf(it, 'plain/b')).toEqual(['not reached at 192.0.2.1:80/TCP: Service plain/a has it']);
+    expect(messagesOf(it, 'plain/b')).toEqual(['not reachable at 192.0.2.1:80/TCP: Service plain/a has it']);
   });
 
   it('is a node port’s, when it is an address of the node', () => {
@@ -104,7 +104,7 @@ describe('an address and port that two Services want', () => {
       .service('red/b', { ...BASE, ports: ['TCP/80@30080'], createdAt: LATE });
     expect(owners(it)).toEqual({ '172.30.0.2:30080': 'red/b', '192.0.2.1:30080': 'plain/a' });
     expect(messagesOf(it, 'plain/a')).toEqual([
-      'not reached at 172.30.0.2:30080/TCP: a Service of another namespace has it',
+      'not reachable at 172.30.0.2:30080/TCP: a Service of another namespace has it',
     ]);
   });
 
@@ -114,7 +114,7 @@ describe('an address and port that two Services want', () => {
       .service('plain/a', { ...BASE, ports: ['TCP/80@30080'], createdAt: EARLY });
     expect(owners(it)).toEqual({ '172.30.0.2:30080': 'plain/a' });
     expect(messagesOf(it, 'red/b')).toEqual([
-      'not reached at node port 30080/TCP: a Service of another namespace has it',
+      'not reachable at node port 30080/TCP: a Service of another namespace has it',
     ]);
   });
 
@@ -161,7 +161,7 @@ it.each(['172.16.1.8', '10.128.0.9', '100.64.0.2', '169.254.0.2', '127.0.0.1', '
     const it = serviceCluster().service('plain/a', { ...BASE, externalIps: [ip, '192.0.2.1'] });
     expect(owners(it)).toEqual({ '192.0.2.1:80': 'plain/a' });
     expect(messagesOf(it, 'plain/a')).toEqual([
-      `not reached at ${ip}: inside the cluster, where it would take what is sent to others`,
+      `not reachable at ${ip}: inside the cluster, where it would capture the traffic of others`,
     ]);
   },
 );

@@ -63,8 +63,8 @@ export const externalAddresses = (
     ips: (port) => outside.filter((ip) => rival(ip, port) === undefined && !isOverlay(ip, port)),
     nodePort: (port) => (nodePortRival(port) === undefined ? nodePortOf(port) : undefined),
     refusals: [
-      ...notAllowed(asked.filter(isInside), 'inside the cluster, where it would take what is sent to others'),
-      ...notAllowed(asked.filter(isNodes), 'of a node, whose ports are for node ports and its own processes'),
+      ...notAllowed(asked.filter(isInside), 'inside the cluster, where it would capture the traffic of others'),
+      ...notAllowed(asked.filter(isNodes), 'of a node, whose ports belong to node ports and its own processes'),
       ...notAllowed(service.badIps ?? [], 'no address'),
       ...service.ports.flatMap((port) => [
         ...overlay(outside.some((ip) => isOverlay(ip, port)) || nodePortOf(port) !== port.nodePort),
@@ -76,7 +76,7 @@ export const externalAddresses = (
 };
 
 const notAllowed = (ips: readonly string[], why: string): Refusal[] =>
-  ips.length === 0 ? [] : [{ reason: 'ExternalAddressNotAllowed', message: `not reached at ${listed(ips)}: ${why}` }];
+  ips.length === 0 ? [] : [{ reason: 'ExternalAddressNotAllowed', message: `not reachable at ${listed(ips)}: ${why}` }];
 
 /** What nodes send to each other for all networks: RFC 8926 section 3.3. */
 const GENEVE_PORT = 6081;
@@ -86,7 +86,7 @@ const overlay = (isAsked: boolean): Refusal[] =>
     ? [
         {
           reason: 'ExternalAddressNotAllowed',
-          message: `not reached at port ${GENEVE_PORT}/UDP of nodes: their tunnels are there`,
+          message: `not reachable at port ${GENEVE_PORT}/UDP of nodes, the port of their tunnels`,
         },
       ]
     : [];
@@ -95,7 +95,7 @@ const overlay = (isAsked: boolean): Refusal[] =>
 const inUse = ({ namespace }: AskingService, what: string, rival: string | undefined): Refusal[] => {
   if (rival === undefined) return [];
   const whose = rival.startsWith(`${namespace}/`) ? `Service ${rival}` : 'a Service of another namespace';
-  return [{ reason: 'ExternalAddressInUse', message: `not reached at ${what}: ${whose} has it` }];
+  return [{ reason: 'ExternalAddressInUse', message: `not reachable at ${what}: ${whose} has it` }];
 };
 
 /** There may be hundreds. */

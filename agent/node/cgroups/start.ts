@@ -12,10 +12,11 @@ export const followCgroups = (
 ): Cgroups => {
   const { kubeletCgroup, node } = options;
   const onUnwatched = (error: unknown, path: string): void =>
-    log.warn({ err: error, cgroup: path }, 'cgroups cannot be watched; they are read every 15 s');
+    log.warn({ err: error, cgroup: path }, 'cgroups cannot be watched; polling every 15 s');
   const cgroups = startCgroups({ facts, kubelet: kubeletCgroup, onUnwatched });
   if (!cgroups.supported) {
-    const message = 'there is no cgroup v2: kubelet cannot be told from other processes, so it does not reach pods of';
+    const message =
+      'cgroup v2 is not mounted: the kubelet cannot be distinguished from other processes, so it does not reach pods of';
     emitNodeEvent(node, 'UDNKubeletProbesNotSupported', `${message} primary networks on the default network`);
   }
   return cgroups;

@@ -18,7 +18,7 @@ export const startNeighbours = (
     replica: databases.neighbours,
     session: databases.southbound.session,
     onCorrected: ({ ip, mac, routers }) =>
-      child.info({ ip, mac, routers }, 'gateway routers told where a neighbour is'),
-    onError: (error) => child.warn({ err: error }, 'gateway routers not told where a neighbour is'),
+      child.info({ ip, mac, routers }, 'MAC of a neighbour written to gateway routers'),
+    onError: (error) => child.warn({ err: error }, 'MAC of a neighbour not written to gateway routers'),
   });
 };

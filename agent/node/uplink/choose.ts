@@ -27,7 +27,7 @@ export const chooseBridge = (
   const bridge = bridges.find((one) => isOf(one, name));
   if (bridge !== undefined) return { kind: 'use', bridge };
   if (begun !== undefined) {
-    return absent('ERR_UPLINK_LINK', `bridge ${begun.name} is the gateway bridge, give its interface back first`);
+    return absent('ERR_UPLINK_LINK', `bridge ${begun.name} is the gateway bridge, release its interface first`);
   }
   return bridgeFor(name, host);
 };
@@ -46,18 +46,18 @@ const defaultRouteLink = ({ routes }: HostSnapshot): string | undefined => {
 
 const bridgeFor = (name: string, host: HostSnapshot): Choice => {
   const nic = host.links.find((link) => link.name === name);
-  if (nic === undefined) return absent('ERR_UPLINK_ABSENT', `there is no interface ${name}`);
+  if (nic === undefined) return absent('ERR_UPLINK_ABSENT', `no interface ${name}`);
   const bridge = `br${name}`;
   if (bridge.length > MAX_LINK_NAME) {
     return absent('ERR_UPLINK_LINK', `the name of interface ${name} is too long for a bridge ${bridge}`);
   }
-  if (nic.mac === undefined || name === 'lo') return absent('ERR_UPLINK_LINK', `${name} is no Ethernet interface`);
+  if (nic.mac === undefined || name === 'lo') return absent('ERR_UPLINK_LINK', `${name} is not an Ethernet interface`);
   if (nic.master !== undefined) {
     const master = host.links.find(({ index }) => index === nic.master)?.name ?? 'another interface';
     return absent('ERR_UPLINK_LINK', `interface ${name} is a port of ${master}`);
   }
   if (host.links.some((link) => link.name === bridge)) {
-    return absent('ERR_UPLINK_LINK', `there is an interface ${bridge} already, and it is no bridge of Open vSwitch`);
+    return absent('ERR_UPLINK_LINK', `interface ${bridge} exists and is not an Open vSwitch bridge`);
   }
   const shared = host.routes.find(({ nextHops = [] }) => nextHops.some(({ dev }) => dev === name));
   if (shared !== undefined) return absent('ERR_UPLINK_LINK', sharedRoute(name, shared));

@@ -20,4 +20,4 @@ it.each([
 );
 
 it('is not known without a connection', () =>
-  expect(differences('br-ex', undefined)).rejects.toThrow('no connection to the database'));
+  expect(differences('br-ex', undefined)).rejects.toThrow('the database is not connected'));

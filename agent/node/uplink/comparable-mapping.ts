@@ -17,7 +17,7 @@ export const comparableMapping = ({ bridge, externalIds }: MappingSources): Comp
   desired: () => (bridge() === undefined ? [] : [{ key: KEY, owners: OWNERS }]),
   differences: () => {
     const ids = externalIds();
-    if (ids === undefined) throw new Error('there is no connection to the database');
+    if (ids === undefined) throw new Error('the database is not connected');
     const [desiredBridge, actual] = [bridge(), ids[NAME]];
     if (desiredBridge === undefined || mappedBridge(actual) === desiredBridge) return [];
     const kind = mappedBridge(actual) === undefined ? 'missing' : 'different';

@@ -159,7 +159,7 @@ const recordOf = ({ name, externalIds }: Bridge): MoveRecord | undefined => {
 
 const unreadable = ({ name }: Bridge): Decision => ({
   kind: 'absent',
-  error: new UplinkError('ERR_UPLINK_RECORD', `bridge ${name} does not say any more what its interface had`),
+  error: new UplinkError('ERR_UPLINK_RECORD', `bridge ${name} no longer records the configuration of its interface`),
 });
 
 const step = (one: UplinkStep): Decision => ({ kind: 'step', step: one });

@@ -67,7 +67,7 @@ export class Uplink {
       }
       if (decision.kind !== 'step') return { ...decision, world };
       if (steps === MAX_STEPS)
-        return { kind: 'waiting', world, what: 'somebody to stop undoing what is done to the uplink' };
+        return { kind: 'waiting', world, what: 'another program to stop reverting changes of the uplink' };
       this.#onStep(decision.step);
       await this.#effects.perform(decision.step, world, signal);
       tables = 'all';

@@ -117,5 +117,6 @@ const orderOf = ({ state, since, network }: NetworkException): string => `${stat
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-const shortened = (message: string): string =>
+/** As long as a report takes it. */
+export const shortened = (message: string): string =>
   message.length <= MAX_MESSAGE ? message : `${message.slice(0, MAX_MESSAGE - 4)} ...`;

@@ -68,9 +68,9 @@ it('it waits while something is not written, in whatever place, and says why', (
   const { parts, states, ports, unseen } = setUp();
   const look = () => lookAtNetwork(parts, 'red');
   unseen.set('layer3:red', { kind: 'pending' });
-  expect(look()).toEqual({ ...RED, state: 'Pending', message: 'openflow is not written yet' });
+  expect(look()).toEqual({ ...RED, state: 'Pending', message: 'openflow is not programmed yet' });
   unseen.set('layer3:red', { kind: 'pending', message: 'no answer' });
-  expect(look()).toMatchObject({ state: 'Pending', message: 'openflow is not written yet: no answer' });
+  expect(look()).toMatchObject({ state: 'Pending', message: 'openflow is not programmed yet: no answer' });
   unseen.clear();
   ports.set('network-nodes:n1/red', { kind: 'waiting', message: 'a port' });
   expect(look()).toMatchObject({ state: 'Pending', message: 'a port' });
@@ -78,7 +78,7 @@ it('it waits while something is not written, in whatever place, and says why', (
   expect(look()).toMatchObject({ state: 'Failed', message: 'EINVAL' });
   expect(lookAtNetwork(parts, 'blue')).toMatchObject({
     state: 'Pending',
-    message: 'the cluster manager has given this node no subnet of it',
+    message: 'the cluster manager has not allocated a subnet of it for this node',
   });
 });
 

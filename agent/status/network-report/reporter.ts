@@ -12,7 +12,8 @@ import { recordOr } from '../../../kube/is-record.ts';
 import { jsonEqual } from '../../../kube/json-equal.ts';
 import type { KubeClient, KubeObject, ObjectInput } from '../../../kube/types.ts';
 import type { Writer } from '../../../kube/writer/types.ts';
-import { type NetworkOnNode, type ReportedIds, ReportLedger } from './ledger.ts';
+import type { TimedHealth } from '../../health/component.ts';
+import { type NetworkOnNode, type ReportedIds, ReportLedger, shortened } from './ledger.ts';
 
 export interface NetworkReporterOptions {
   readonly node: string;
@@ -21,6 +22,8 @@ export interface NetworkReporterOptions {
   readonly look: (network: string) => NetworkOnNode | undefined;
   /** Of networks that are gone. Default: nothing is said of them. */
   readonly ids?: () => ReportedIds;
+  /** Of what the networks need beside the agent. Default: nothing is said of it. */
+  readonly health?: () => readonly TimedHealth[];
   /** The uid of this Node; undefined while it is not there: nothing is written then. */
   readonly nodeUid: () => string | undefined;
   /** How many nodes the cluster has: with them the time between two writes grows. */
@@ -74,6 +77,7 @@ export class NetworkReporter {
   #known: Known | undefined;
   #isUnreadyTouched = false;
   #areIdsTouched = false;
+  #isHealthTouched = false;
   #notBefore = 0;
   #cancel: (() => void) | undefined;
   #cancelRenewal: (() => void) | undefined;
@@ -101,6 +105,12 @@ export class NetworkReporter {
   /** Something else may be said of ids. */
   touchIds(): void {
     this.#areIdsTouched = true;
+    this.#schedule();
+  }
+
+  /** Something that networks need has failed, or works again. */
+  touchHealth(): void {
+    this.#isHealthTouched = true;
     this.#schedule();
   }
 
@@ -141,7 +151,13 @@ export class NetworkReporter {
     this.#isWriting = false;
     // Another Node of the name meanwhile.
     if (nodeUid() !== uid) this.#known = undefined;
-    if (this.#touched.size > 0 || this.#isUnreadyTouched || this.#areIdsTouched || this.#known === undefined)
+    if (
+      this.#touched.size > 0 ||
+      this.#isUnreadyTouched ||
+      this.#areIdsTouched ||
+      this.#isHealthTouched ||
+      this.#known === undefined
+    )
       this.#schedule();
     this.#planRenewal();
   }
@@ -171,7 +187,9 @@ export class NetworkReporter {
     this.#ledger ??= new ReportLedger(exceptionsOf(this.#known));
     this.#look(this.#ledger);
     this.#areIdsTouched = false;
-    const status = this.#ledger.status(rendering, this.#options.ids?.());
+    this.#isHealthTouched = false;
+    const health = reportedHealth(this.#options.health?.());
+    const status = { ...this.#ledger.status(rendering, this.#options.ids?.()), ...health };
     const isSame = this.#known.uid === uid && jsonEqual(this.#known.status, status);
     if (isSame && this.#renewInMs() > 0) return false;
     const renewedAt = clock.wall();
@@ -213,6 +231,16 @@ export class NetworkReporter {
     this.#isAbsent = isNotFound(error);
   }
 }
+
+/** An empty list: everything works. What is unknown has its cause in the list, or was not asked yet. */
+const reportedHealth = (health: readonly TimedHealth[] | undefined): Pick<ReportStatus, 'failedComponents'> =>
+  health === undefined
+    ? {}
+    : {
+        failedComponents: health
+          .filter(({ state }) => state === 'failed')
+          .map(({ component, message, since }) => ({ component, message: shortened(message), since: timeOf(since) })),
+      };
 
 interface Known {
   /** Of the Node that owns it. */

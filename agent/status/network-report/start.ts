@@ -1,6 +1,7 @@
 /** The reporter of a running agent. */
 import type { Logger } from 'pino';
 import { systemClock } from '../../../base/clock.ts';
+import type { NodeHealth } from '../../health/start.ts';
 import type { AgentOptions } from '../../options/options.ts';
 import type { GoneNetworks } from '../../reconcile/gone-networks.ts';
 import type { Edges } from '../../wiring/edges.ts';
@@ -12,6 +13,7 @@ interface Parts extends NodeNetworks {
   readonly edges: Pick<Edges, 'client' | 'writer' | 'inputs' | 'metrics'>;
   readonly options: Pick<AgentOptions, 'node' | 'networkRendering'>;
   readonly gone: GoneNetworks;
+  readonly health: NodeHealth;
   readonly log: Logger;
 }
 
@@ -22,11 +24,11 @@ export const announce = ({ edges, options, log }: Pick<Parts, 'edges' | 'options
       ...{ node: options.node, rendering: renderingOf(options), clock: systemClock },
       ...{ client: edges.client, writer: edges.writer },
       nodeUid: () => edges.inputs.nodes.get(options.node)?.uid,
-      onError: (error) => log.warn({ err: error }, 'nothing is programmed before the report of this node is there'),
+      onError: (error) => log.warn({ err: error }, 'waiting for the NodeNetworkReport of this node before programming'),
       onRefused: (error) =>
         log.error(
           { err: error },
-          'the API server refuses the report of this node: ids of deleted networks may be given anew',
+          'the API server rejects the report of this node: ids of deleted networks may be reused early',
         ),
     },
     signal,
@@ -39,7 +41,7 @@ const renderingOf = ({ networkRendering }: Pick<AgentOptions, 'networkRendering'
  * To be called when the desired state has been programmed once: what was there before the start is not reported as missing.
  */
 export const startNetworkReport = (parts: Parts): (() => void) => {
-  const { edges, options, gone, log } = parts;
+  const { edges, options, gone, health, log } = parts;
   const { nodes, idPools } = edges.inputs;
   const reporter = new NetworkReporter({
     node: options.node,
@@ -48,6 +50,7 @@ export const startNetworkReport = (parts: Parts): (() => void) => {
       retirement: gone.isKnown ? [...idPools.values()][0]?.retirement : undefined,
       leaving: [...gone.leaving.keys()],
     }),
+    health: () => health.components(),
     look: (network) => lookAtNetwork(parts, network),
     nodeUid: () => nodes.get(options.node)?.uid,
     nodes: () => nodes.size,
@@ -66,6 +69,7 @@ export const startNetworkReport = (parts: Parts): (() => void) => {
       if (key === options.node && before?.uid !== after?.uid) reporter.touchNode();
     }),
     gone.onGone(() => reporter.touchIds()),
+    health.onChange(() => reporter.touchHealth()),
     idPools.subscribe(({ before, after }) => {
       if (before?.retirement !== after?.retirement) reporter.touchIds();
     }),
@@ -80,5 +84,5 @@ const logReport = (log: Logger, observation: ReportObservation): void => {
   if (observation.kind === 'written') log.debug('networks of this node reported');
   else if (observation.kind === 'renewed') log.trace('report of this node renewed');
   else if (observation.kind === 'failed') log.warn({ err: observation.error }, 'networks of this node not reported');
-  else log.info('networks of this node are not reported: the API server knows no NodeNetworkReport');
+  else log.info('networks of this node are not reported: the API server does not serve NodeNetworkReport');
 };

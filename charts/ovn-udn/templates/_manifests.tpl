@@ -28,7 +28,7 @@
 {{- $_ := set $container "resources" (mergeOverwrite $container.resources .values.resources) -}}
 {{- $_ := set $pod.spec "nodeSelector" (mergeOverwrite $pod.spec.nodeSelector .values.nodeSelector) -}}
 {{- if .root.Values.imagePullSecrets }}{{ $_ := set $pod.spec "imagePullSecrets" .root.Values.imagePullSecrets }}{{ end -}}
-{{- /* The name of the ConfigMap stays: pods start anew when this changes. */ -}}
+{{- /* The name of the ConfigMap stays: pods restart when this changes. */ -}}
 {{- $_ := set $pod.metadata "annotations" (dict "k8s.ovn.org/settings-digest" (include "ovn-udn.variables" .root | sha256sum)) -}}
 {{- if hasKey .values "replicas" }}{{ $_ := set $object.spec "replicas" (int .values.replicas) }}{{ end -}}
 {{- $args := list -}}

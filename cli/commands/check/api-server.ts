@@ -16,7 +16,7 @@ export const checkVersion = (client: KubeClient): Promise<Finding> =>
     // Clouds write `30+`.
     const [itsMajor, itsMinor] = [Number.parseInt(version.major, 10), Number.parseInt(version.minor, 10)];
     if (itsMajor > major || (itsMajor === major && itsMinor >= minor)) return ok(what);
-    return failed(what, `it is older than ${major}.${minor}, and does not know which node an agent is of`);
+    return failed(what, `it is older than ${major}.${minor}, so it does not name the node of an agent in its requests`);
   });
 
 export const checkAdmissionServed = (client: KubeClient): Promise<Finding> =>

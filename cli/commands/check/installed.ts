@@ -44,7 +44,7 @@ export const checkDefinitions = (client: KubeClient): Promise<Finding[]> =>
 
 const checkDefinition = async (client: KubeClient, name: string, spec: unknown): Promise<Finding> => {
   const there = await find(client, CUSTOM_RESOURCE_DEFINITIONS, { name });
-  if (there === undefined) return failed(name, 'it is not there: kubectl apply -k daemonset/');
+  if (there === undefined) return failed(name, 'it does not exist: kubectl apply -k daemonset/');
   const { conditions } = conditionsSchema.catch({ conditions: [] }).parse(there['status']);
   if (!conditions.some(({ type, status }) => type === 'Established' && status === 'True')) {
     return failed(name, 'the API server does not serve it: its conditions say why');
@@ -52,7 +52,7 @@ const checkDefinition = async (client: KubeClient, name: string, spec: unknown):
   const difference = differenceOf(spec, there['spec'], 'spec');
   return resultOf(
     name,
-    difference === undefined ? [] : [`it is that of another version, in ${difference}: apply daemonset/crds again`],
+    difference === undefined ? [] : [`it differs from this version in ${difference}: apply daemonset/crds again`],
   );
 };
 
@@ -102,7 +102,7 @@ export const checkPolicies = (client: KubeClient, namespace: string): Promise<Fi
 
 const policyFaults = async (client: KubeClient, namespace: string, name: string): Promise<string[]> => {
   const [policy, binding] = await Promise.all([find(client, POLICY, { name }), find(client, BINDING, { name })]);
-  if (policy === undefined) return [`${name} is not there`];
+  if (policy === undefined) return [`${name} does not exist`];
   if (binding === undefined) return [`${name} has no binding`];
   const { spec, status } = policySchema.parse(policy);
   const { validationActions } = bindingSchema.parse(binding).spec;
@@ -112,7 +112,7 @@ const policyFaults = async (client: KubeClient, namespace: string, name: string)
     .filter((account) => !expressions.includes(`'${account}'`));
   return [
     ...(validationActions.includes('Deny') ? [] : [`the binding of ${name} does not deny`]),
-    ...unnamed.map((account) => `${name} does not name the account ${account}, so that it does not keep it`),
+    ...unnamed.map((account) => `${name} does not cover the service account ${account}`),
     ...(status?.typeChecking?.expressionWarnings ?? []).map(({ warning }) => `${name}: ${warning.split('\n')[0]}`),
   ];
 };

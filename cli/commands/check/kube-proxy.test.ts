@@ -35,7 +35,7 @@ describe('a node', () => {
     expect(await onNode(more)).toEqual([`warning: ${expected}`]),
   );
 
-  it('that cannot be looked at says so', async () =>
+  it('that cannot be inspected says so', async () =>
     expect(await onNode({ chains: () => Promise.reject(new Error('no nft')) })).toEqual(['unknown: no nft']));
 });
 
@@ -53,8 +53,8 @@ const cluster = (objects: Readonly<Record<string, object>>): KubeClient =>
 
 describe('a cluster', () => {
   it.each<[string, Readonly<Record<string, object>>, string, RegExp]>([
-    ['with its DaemonSet', { 'kube-system/kube-proxy': {} }, 'warning', /^it runs beside, and nothing needs it/],
-    ['with none', {}, 'warning', /^there is no DaemonSet of it: without it the agents need another way/],
+    ['with its DaemonSet', { 'kube-system/kube-proxy': {} }, 'warning', /^it runs and is not needed/],
+    ['with none', {}, 'warning', /^no DaemonSet: without it the agents need a direct path/],
     [
       'with none, and agents that know the address',
       { 'ovn-udn/udn-agent': daemonSet({ env: [{ name: 'KUBERNETES_SERVICE_HOST' }] }) },

@@ -17,14 +17,14 @@ export const checkKubeProxy = (client: KubeClient, namespace: string): Promise<F
     if ((await find(client, DAEMON_SETS, { namespace: NAMESPACE, name: NAME })) !== undefined) {
       return warning(
         NAME,
-        `it runs beside, and nothing needs it: what hosts send to ClusterIPs and node ports it answers before OVN does, Services of tenants with addresses that host isolation drops; ${HOW}`,
+        `it runs and is not needed: it translates traffic of hosts to ClusterIPs and node ports before OVN does, for tenants' Services to addresses that host isolation drops; ${HOW}`,
       );
     }
     if (await knowsServer(client, namespace))
-      return ok(`${NAME}: there is no DaemonSet of it in ${NAMESPACE}, and agents have KUBERNETES_SERVICE_HOST`);
+      return ok(`${NAME}: no DaemonSet in ${NAMESPACE}; agents use KUBERNETES_SERVICE_HOST`);
     return warning(
       NAME,
-      'there is no DaemonSet of it: without it the agents need another way from their nodes to the address of the API server, KUBERNETES_SERVICE_HOST in their settings',
+      'no DaemonSet: without it the agents need a direct path to the API server, KUBERNETES_SERVICE_HOST in their settings',
     );
   });
 
@@ -79,10 +79,8 @@ export const checkNodeProxy = async (node: NodeTraces): Promise<Finding[]> => {
     const has = [...(runs ? ['it runs'] : []), ...(rules.length === 0 ? [] : [`it has ${rules.join(', ')}`])].join(
       ', and ',
     );
-    const then = runs
-      ? HOW
-      : `where it does not run any more, kube-proxy --cleanup or a restart takes that away; ${HOW}`;
-    return warning(what, `${has}: what this host sends to ClusterIPs and node ports does not come to OVN; ${then}`);
+    const then = runs ? HOW : `where it no longer runs, kube-proxy --cleanup or a restart removes them; ${HOW}`;
+    return warning(what, `${has}: traffic of this host to ClusterIPs and node ports does not reach OVN; ${then}`);
   });
   return finding.result === 'ok' ? [] : [finding];
 };

@@ -29,14 +29,16 @@ const deploymentSchema = z.object({
 export const checkAgents = (client: KubeClient, namespace: string): Promise<Finding> =>
   findingOf(AGENT, async () => {
     const there = await find(client, DAEMON_SETS, { namespace, name: AGENT });
-    if (there === undefined) return failed(AGENT, `the DaemonSet ${namespace}/${AGENT} is not there`);
+    if (there === undefined) return failed(AGENT, `the DaemonSet ${namespace}/${AGENT} does not exist`);
     const { metadata, status } = daemonSetSchema.parse(there);
     const { desiredNumberScheduled: desired, updatedNumberScheduled: updated, numberReady: ready } = status;
     return resultOf(`${AGENT}, on ${desired} nodes`, [
       ...(status.observedGeneration < metadata.generation ? ['it has not been rolled out yet'] : []),
-      ...(desired === 0 ? ['it is wanted on no node'] : []),
-      ...(updated < desired ? [`${desired - updated} of ${desired} pods are of an older version`] : []),
-      ...(ready < desired ? [`${desired - ready} of ${desired} pods are not ready: /readyz of each says why`] : []),
+      ...(desired === 0 ? ['it selects no node'] : []),
+      ...(updated < desired ? [`${desired - updated} of ${desired} pods run an older version`] : []),
+      ...(ready < desired
+        ? [`${desired - ready} of ${desired} pods are not ready: /readyz of each gives the reasons`]
+        : []),
     ]);
   });
 
@@ -44,13 +46,13 @@ export const checkClusterManager = (client: KubeClient, namespace: string): Prom
   findingOf(CLUSTER_MANAGER, async () => {
     const there = await find(client, DEPLOYMENTS, { namespace, name: CLUSTER_MANAGER });
     if (there === undefined)
-      return failed(CLUSTER_MANAGER, `the Deployment ${namespace}/${CLUSTER_MANAGER} is not there`);
+      return failed(CLUSTER_MANAGER, `the Deployment ${namespace}/${CLUSTER_MANAGER} does not exist`);
     const { metadata, spec, status } = deploymentSchema.parse(there);
     const { replicas } = spec;
     return resultOf(`${CLUSTER_MANAGER}, ${replicas} of them`, [
       ...(status.observedGeneration < metadata.generation ? ['it has not been rolled out yet'] : []),
-      ...(status.updatedReplicas < replicas ? [`${replicas - status.updatedReplicas} are of an older version`] : []),
-      ...(status.availableReplicas < replicas ? [`${replicas - status.availableReplicas} do not run`] : []),
+      ...(status.updatedReplicas < replicas ? [`${replicas - status.updatedReplicas} run an older version`] : []),
+      ...(status.availableReplicas < replicas ? [`${replicas - status.availableReplicas} are not available`] : []),
     ]);
   });
 
@@ -66,12 +68,12 @@ const leaseSchema = z.object({
 export const checkLeader = (client: KubeClient, namespace: string, now: number): Promise<Finding> =>
   findingOf('leader', async () => {
     const there = await find(client, LEASES, { namespace, name: CLUSTER_MANAGER });
-    if (there === undefined) return failed('leader', `nobody ever held the Lease ${namespace}/${CLUSTER_MANAGER}`);
+    if (there === undefined) return failed('leader', `the Lease ${namespace}/${CLUSTER_MANAGER} has never been held`);
     const { holderIdentity, renewTime, leaseDurationSeconds } = leaseSchema.parse(there).spec;
-    if (!holderIdentity) return failed('leader', 'nobody holds the Lease: no network and no address is given out');
+    if (!holderIdentity) return failed('leader', 'the Lease has no holder: no network ids or addresses are allocated');
     const silentMs = now - Date.parse(renewTime ?? '');
     const isStale = !(silentMs <= leaseDurationSeconds * 1000 + CLOCK_SKEW_MS);
-    return resultOf(`leader, ${holderIdentity}`, isStale ? [`it renewed its Lease last at ${renewTime}`] : []);
+    return resultOf(`leader, ${holderIdentity}`, isStale ? [`it last renewed its Lease at ${renewTime}`] : []);
   });
 
 /** Between this machine and theirs. */
@@ -86,8 +88,8 @@ export const checkNodes = (client: KubeClient): Promise<Finding> =>
         .filter(({ metadata }) => metadata.annotations?.[annotation] === undefined)
         .map(({ metadata }) => metadata.name);
     return resultOf(`nodes, ${nodes.length} of them`, [
-      ...faultOf('no agent has told its chassis', without(NODE_ANNOTATIONS.chassisId)),
-      ...faultOf('it has no subnets', without(NODE_ANNOTATIONS.subnets)),
+      ...faultOf('no agent has reported a chassis id', without(NODE_ANNOTATIONS.chassisId)),
+      ...faultOf('no subnets allocated', without(NODE_ANNOTATIONS.subnets)),
     ]);
   });
 
@@ -110,15 +112,16 @@ const allNodes = async (client: KubeClient): Promise<KubeObject[]> => {
 
 /** By the beginning of the name of its DaemonSet. */
 const OTHERS: Readonly<Record<string, string>> = {
-  'calico-node': 'another network plugin: a cluster has one, take it away before pods are made',
-  cilium: 'another network plugin: a cluster has one, take it away before pods are made',
-  kindnet: 'another network plugin: a cluster has one, take it away before pods are made',
-  'kube-flannel': 'another network plugin: a cluster has one, take it away before pods are made',
-  'kube-router': 'another network plugin: a cluster has one, take it away before pods are made',
-  'ovnkube-node': 'ovn-kubernetes: take it away first; the networks and their ids carry over as they are',
+  'calico-node': 'another network plugin: remove it before pods are created, a cluster runs one',
+  cilium: 'another network plugin: remove it before pods are created, a cluster runs one',
+  kindnet: 'another network plugin: remove it before pods are created, a cluster runs one',
+  'kube-flannel': 'another network plugin: remove it before pods are created, a cluster runs one',
+  'kube-router': 'another network plugin: remove it before pods are created, a cluster runs one',
+  'ovnkube-node': 'ovn-kubernetes: remove it first; networks and their ids carry over',
   'kube-multus':
-    'secondary networks are its ADDs: its default network has to be the configuration that udn-agent installs',
-  multus: 'secondary networks are its ADDs: its default network has to be the configuration that udn-agent installs',
+    'Multus calls the plugins of secondary networks: its default network must be the configuration that udn-agent installs',
+  multus:
+    'Multus calls the plugins of secondary networks: its default network must be the configuration that udn-agent installs',
 };
 
 export const checkOthers = (client: KubeClient): Promise<Finding[]> =>

@@ -11,7 +11,7 @@ export const checkUnenforced = async (client: Pick<KubeClient, 'list'>): Promise
   try {
     const policies = await readPolicies(client);
     if (policies.length === 0) return [];
-    const message = `ovn-udn does not enforce them, and traffic that they deny is allowed: ${named(policies.map(policyName))}`;
+    const message = `ovn-udn does not enforce them: traffic that they deny is allowed: ${named(policies.map(policyName))}`;
     return [warning(`${what}, ${policies.length} of them`, message)];
   } catch (error) {
     return [{ result: 'unknown', what, message: messageOf(error) }];

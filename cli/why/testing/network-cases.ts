@@ -7,7 +7,7 @@ import { type Case, GOING, l3, l3Nad, l3Node, n1, net, red, shop, UDN, web } fro
 export const NETWORK_CASES: readonly Case[] = [
   {
     state: 'a network that does not exist',
-    ...{ objects: [red], ask: UDN, cause: 'not-found', expectedText: 'there is none of that name' },
+    ...{ objects: [red], ask: UDN, cause: 'not-found', expectedText: 'no object has that name' },
   },
   {
     state: 'a namespace that is gone',
@@ -33,7 +33,8 @@ export const NETWORK_CASES: readonly Case[] = [
     ...{
       ask: UDN,
       cause: 'nad-foreign',
-      expectedText: 'NetworkAttachmentDefinition red/net has its name and is not its own: it is written by hand',
+      expectedText:
+        'NetworkAttachmentDefinition red/net has its name and belongs to another owner: it is written by hand',
     },
   },
   {
@@ -100,7 +101,7 @@ export const NETWORK_CASES: readonly Case[] = [
       objects: [red, net],
       ask: UDN,
       cause: 'nad-missing',
-      expectedText: 'NetworkAttachmentDefinition red/net has not been made',
+      expectedText: 'NetworkAttachmentDefinition red/net has not been created yet',
     },
   },
   {
@@ -179,7 +180,7 @@ export const NETWORK_CASES: readonly Case[] = [
   {
     state: 'a change that nobody has looked at',
     objects: [red, { ...net, metadata: { ...net.metadata, generation: 2 } }, nadOf(net, 'red')],
-    ...{ ask: UDN, cause: 'not-seen-yet', expectedText: 'are about generation 1, and it is at 2' },
+    ...{ ask: UDN, cause: 'not-seen-yet', expectedText: 'reflect generation 1, but it is at generation 2' },
   },
   {
     state: 'a refusal that only the cluster manager can know',
@@ -195,7 +196,7 @@ export const NETWORK_CASES: readonly Case[] = [
         },
       },
     ],
-    ...{ ask: UDN, cause: 'condition', expectedText: 'its condition NetworkCreated says: overlaps cluster subnet' },
+    ...{ ask: UDN, cause: 'condition', expectedText: 'its condition NetworkCreated: overlaps cluster subnet' },
   },
   {
     state: 'a deletion that waits for pods',

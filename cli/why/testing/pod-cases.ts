@@ -12,7 +12,7 @@ function asks(nadKey: string) {
 export const POD_CASES: readonly Case[] = [
   {
     state: 'a pod that does not exist',
-    ...{ objects: [red], ask: POD, cause: 'not-found', expectedText: 'there is no such pod' },
+    ...{ objects: [red], ask: POD, cause: 'not-found', expectedText: 'no such pod' },
   },
   {
     state: 'a pod without a node',
@@ -28,7 +28,7 @@ export const POD_CASES: readonly Case[] = [
     ...{
       ask: POD,
       cause: 'unscheduled',
-      expectedText: 'no node has been found for pod red/web: Unschedulable: 0/1 nodes',
+      expectedText: 'pod red/web is not scheduled: Unschedulable: 0/1 nodes',
     },
   },
   {
@@ -37,7 +37,7 @@ export const POD_CASES: readonly Case[] = [
       objects: [red, n1, settledPod('red/web', {})],
       ask: POD,
       cause: 'no-network',
-      expectedText: 'no UserDefinedNetwork is in it',
+      expectedText: 'it has no UserDefinedNetwork',
     },
   },
   {
@@ -63,7 +63,7 @@ export const POD_CASES: readonly Case[] = [
       nadOf(net, 'red'),
       settledPod('red/web', { default: { ...(DEFAULT_ENTRY['default'] as object), role: 'primary' } }),
     ],
-    ...{ ask: POD, cause: 'older-than-network', expectedText: 'was made before network red_net' },
+    ...{ ask: POD, cause: 'older-than-network', expectedText: 'was created before network red_net' },
   },
   {
     state: 'a node that is gone',
@@ -71,13 +71,13 @@ export const POD_CASES: readonly Case[] = [
       objects: [red, net, nadOf(net, 'red'), web],
       ask: POD,
       cause: 'node-missing',
-      expectedText: 'node n1 is gone',
+      expectedText: 'node n1 no longer exists',
     },
   },
   {
     state: 'a node without an agent',
     objects: [red, net, nadOf(net, 'red'), web, node('n1')],
-    ...{ ask: POD, cause: 'node-without-agent', expectedText: 'no agent has told of node n1' },
+    ...{ ask: POD, cause: 'node-without-agent', expectedText: 'no agent has reported node n1' },
   },
   {
     state: 'a node that is not ready',
@@ -159,7 +159,7 @@ export const POD_CASES: readonly Case[] = [
   {
     state: 'a NAD that is asked for and not there',
     objects: [...well.filter((one) => one !== web), asks('red/none')],
-    ...{ ask: POD, cause: 'nad-missing', expectedText: 'the pod asks for NetworkAttachmentDefinition red/none' },
+    ...{ ask: POD, cause: 'nad-missing', expectedText: 'the pod requests NetworkAttachmentDefinition red/none' },
   },
   {
     state: 'a primary network that is asked for',
@@ -175,12 +175,16 @@ export const POD_CASES: readonly Case[] = [
     ...{
       ask: POD,
       cause: 'containers',
-      expectedText: 'has all its addresses; the kubelet of node n1 does not say that it is ready: c: ImagePullBackOff',
+      expectedText: 'has all its addresses; the kubelet of node n1 does not report it Ready: c: ImagePullBackOff',
     },
   },
   {
     state: 'a pod that the kubelet is ending',
     objects: [...well.filter((one) => one !== web), { ...web, metadata: { ...web.metadata, ...GOING } }],
-    ...{ ask: POD, cause: 'being-deleted', expectedText: 'is not deleted yet: the kubelet of node n1 is ending it' },
+    ...{
+      ask: POD,
+      cause: 'being-deleted',
+      expectedText: 'is not deleted yet: the kubelet of node n1 is terminating it',
+    },
   },
 ];

@@ -13,8 +13,8 @@ export const FILTER_TABLE = 'ovn-udn-ports';
 
 /** The kernel refuses a link's filter with EOPNOTSUPP then (net/netfilter/core.c, __nf_register_net_hook). */
 export const EGRESS_MISSING =
-  'the kernel has no nftables hook egress of family netdev, which filters what pods hear: ' +
-  'it takes Linux 5.16 or newer, with CONFIG_NETFILTER_EGRESS';
+  'the kernel has no nftables hook egress of family netdev, which filters what pods receive: ' +
+  'it needs Linux 5.16 or newer, with CONFIG_NETFILTER_EGRESS';
 
 /** MACs of pods whose interface on the default network is locked, by which filters know them as senders. */
 export const LOCKED_SET = 'locked-pods';

@@ -31,7 +31,7 @@ export const loadAddon = (path: string): NetlinkAddon => {
     return createRequire(import.meta.url)(path);
   } catch (cause) {
     const message = messageOf(cause);
-    throw netlinkFault('ERR_NETLINK_ADDON', `can't load ${path}, which \`make build\` makes: ${message}`, cause);
+    throw netlinkFault('ERR_NETLINK_ADDON', `can't load ${path}, which \`make build\` builds: ${message}`, cause);
   }
 };
 

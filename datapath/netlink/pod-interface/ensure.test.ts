@@ -138,5 +138,5 @@ it('gives up on a pod that something else keeps changing', () => {
     return failures;
   };
   pod.apply([]);
-  expect(() => ensurePod(kernel, POD)).toThrow(/something else keeps changing the interfaces/);
+  expect(() => ensurePod(kernel, POD)).toThrow(/another program keeps changing the interfaces/);
 });

@@ -51,7 +51,7 @@ const repair = (attempt: Attempt): EnsureOutcome => {
     const failures = apply(attempt, stages, 1 + stages.findLastIndex(({ where }) => where === 'node'));
     if (!failures.every(({ error }) => hasCode(error, 'EEXIST', 'ENODEV'))) throw setupError(pod, failures);
   }
-  throw new PodInterfaceError('ERR_POD_INTERFACE_SETUP', `${pod.netns}: something else keeps changing the interfaces`);
+  throw new PodInterfaceError('ERR_POD_INTERFACE_SETUP', `${pod.netns}: another program keeps changing the interfaces`);
 };
 
 /**

@@ -95,7 +95,7 @@ const requireOurs = (link: Link, what: string): void => {
   const owner = link.alias === undefined ? '' : `, its alias is "${link.alias}"`;
   throw new PodInterfaceError(
     'ERR_POD_LINK_FOREIGN',
-    `${what} exists and is not ours (${link.kind ?? 'no kind'}${owner}): delete or rename it`,
+    `${what} exists and is foreign (${link.kind ?? 'no kind'}${owner}): delete or rename it`,
   );
 };
 
@@ -104,7 +104,7 @@ const requireUnclaimed = ({ hostName, alias }: PodInterface, host: Link): void =
   if (host.alias === undefined || host.alias === alias || host.group === DYING_LINK_GROUP) return;
   throw new PodInterfaceError(
     'ERR_POD_LINK_FOREIGN',
-    `host interface ${hostName} belongs to "${host.alias}" already and is wanted for "${alias}"`,
+    `host interface ${hostName} already belongs to "${host.alias}" and is desired for "${alias}"`,
   );
 };
 

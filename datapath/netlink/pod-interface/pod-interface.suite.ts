@@ -143,9 +143,9 @@ const refusalCases = ({ netlink, dualStackPod, look, disturb, newNetns }: PodWor
     await disturb(undefined, pairOf(first, await newNetns(), 0));
     await expect(netlink().pods.ensure(desired)).rejects.toMatchObject({
       code: 'ERR_POD_LINK_FOREIGN',
-      message: expect.stringContaining(`host interface ${first.hostName} exists and is not ours`),
+      message: expect.stringContaining(`host interface ${first.hostName} exists and is foreign`),
     });
-    await expect(netlink().pods.check(desired)).resolves.toEqual([expect.stringContaining('is not ours')]);
+    await expect(netlink().pods.check(desired)).resolves.toEqual([expect.stringContaining('is foreign')]);
     const { node, pod } = await look(desired);
     expect(linkIn(node, first.hostName)?.group).toBe(0);
     expect(namesIn(pod)).toEqual(['lo']);
@@ -171,7 +171,7 @@ const refusalCases = ({ netlink, dualStackPod, look, disturb, newNetns }: PodWor
     };
     await expect(netlink().pods.ensure(thief)).rejects.toMatchObject({
       code: 'ERR_POD_LINK_FOREIGN',
-      message: expect.stringContaining(`belongs to "${firstOf(desired).alias}" already`),
+      message: expect.stringContaining(`already belongs to "${firstOf(desired).alias}"`),
     });
     expect(await netlink().pods.check(desired)).toEqual([]);
   });

@@ -52,7 +52,7 @@ const removeCases = ({ netlink, dualStackPod, look, disturb, harness, newNetns }
     const foreign = [{ hostName: 'foreign' }, { netns: elsewhere, name: 'eth0' }];
     await expect(netlink().pods.remove([...foreign, ...ends(desired)])).rejects.toMatchObject({
       code: 'ERR_POD_LINK_FOREIGN',
-      message: `not deleted, because not ours: foreign, eth0 in ${elsewhere}`,
+      message: `not deleted, because foreign: foreign, eth0 in ${elsewhere}`,
     });
     const { node, pod } = await look(desired);
     expect(namesIn(pod)).toEqual(['lo']);

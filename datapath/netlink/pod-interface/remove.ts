@@ -26,7 +26,7 @@ export const removePodInterfaces = async (kernel: Kernel, ends: readonly PodInte
     deleteFilters(kernel, hostNames);
   }
   if (foreign.length > 0) {
-    throw new PodInterfaceError('ERR_POD_LINK_FOREIGN', `not deleted, because not ours: ${foreign.join(', ')}`);
+    throw new PodInterfaceError('ERR_POD_LINK_FOREIGN', `not deleted, because foreign: ${foreign.join(', ')}`);
   }
 };
 

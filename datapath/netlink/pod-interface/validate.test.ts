@@ -40,7 +40,7 @@ describe('validatePod', () => {
     [{ mtu: 1279, addresses: [parseInterfaceAddress('fd00::1/64')] }, /MTU 1279 is not in 1280–65535/],
     [{ alias: 'calico' }, /alias "calico" does not begin with ovn-udn:/],
     [{ alias: `ovn-udn:${'ü'.repeat(124)}` }, /alias is longer than 255 bytes/],
-    [{ addresses: ['10.0.0.1/24', '10.0.0.1/16'].map(parseInterfaceAddress) }, /10\.0\.0\.1 is wanted twice/],
+    [{ addresses: ['10.0.0.1/24', '10.0.0.1/16'].map(parseInterfaceAddress) }, /10\.0\.0\.1 is requested twice/],
     [{ defaultGateways: ['10.128.1.1', '10.128.1.2'].map(parseIp) }, /two default gateways for IPv4/],
     [
       { routes: [1, 2].map((n) => ({ dst: parseCidr('10.0.0.0/8'), via: parseIp(`10.128.1.${n}`) })) },
@@ -54,8 +54,8 @@ describe('validatePod', () => {
 
   it('refuses two interfaces of one name, here and there', () => {
     const other = { ...good, defaultGateways: [], addresses: [] };
-    expect(() => validate(good, { ...other, hostName: 'other' })).toThrow('interface eth0 is wanted twice');
-    expect(() => validate(good, { ...other, name: 'eth1' })).toThrow('host interface abcdef is wanted twice');
+    expect(() => validate(good, { ...other, hostName: 'other' })).toThrow('interface eth0 is requested twice');
+    expect(() => validate(good, { ...other, name: 'eth1' })).toThrow('host interface abcdef is requested twice');
   });
 
   it('refuses two interfaces with the same route', () => {

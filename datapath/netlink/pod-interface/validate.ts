@@ -15,8 +15,8 @@ const MAX_MTU = 65_535;
 export const validatePod = ({ interfaces }: PodNetwork): void => {
   const problem = [
     ...interfaces.flatMap(problemsOf),
-    ...repeated(interfaces.map(({ name }) => name)).map((name) => `interface ${name} is wanted twice`),
-    ...repeated(interfaces.map(({ hostName }) => hostName)).map((name) => `host interface ${name} is wanted twice`),
+    ...repeated(interfaces.map(({ name }) => name)).map((name) => `interface ${name} is requested twice`),
+    ...repeated(interfaces.map(({ hostName }) => hostName)).map((name) => `host interface ${name} is requested twice`),
     ...repeated(interfaces.flatMap(routesOf).map(routeKey)).map(
       (key) => `two routes have table, prefix, metric ${key}`,
     ),
@@ -47,7 +47,9 @@ const mtuProblems = (desired: PodInterface): string[] => {
 };
 
 const addressProblems = ({ addresses, defaultGateways }: PodInterface): string[] => [
-  ...repeated(addresses.map((address) => address.slice(0, address.indexOf('/')))).map((ip) => `${ip} is wanted twice`),
+  ...repeated(addresses.map((address) => address.slice(0, address.indexOf('/')))).map(
+    (ip) => `${ip} is requested twice`,
+  ),
   ...repeated(defaultGateways.map(ipFamily)).map((family) => `there are two default gateways for IPv${family}`),
 ];
 

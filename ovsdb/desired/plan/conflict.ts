@@ -100,7 +100,7 @@ const isLeftOver = (lookup: Lookup, { table, key }: AnyDesiredRow, row: AnyRow):
 
 const conflict = (lookup: Lookup, { table, key }: AnyDesiredRow, index: readonly string[], row: AnyRow): Held => {
   const occupant = lookup.actual.keyOf(table, row);
-  const whose = occupant === undefined ? 'is not ours' : `is "${occupant}"`;
+  const whose = occupant === undefined ? 'is foreign' : `is "${occupant}"`;
   return {
     kind: 'held',
     code: 'ERR_OVSDB_CONFLICT',
@@ -120,7 +120,7 @@ const plannedConflict = (
   return {
     kind: 'held',
     code: 'ERR_OVSDB_CONFLICT',
-    message: `"${key}" and "${other}" both want to be ${describeTarget(id)}`,
+    message: `"${key}" and "${other}" both claim ${describeTarget(id)}`,
     tokens: [targetToken(id), targetToken(other)],
   };
 };

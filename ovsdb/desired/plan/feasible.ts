@@ -58,7 +58,7 @@ export class Feasibility {
   /** Why a row cannot be referred to, and what has to change before it can. */
   missing(id: TargetId): Pick<Held, 'message' | 'tokens'> {
     const obstacle = this.obstacle(id);
-    return obstacle ?? { message: `${describeTarget(id)} is not there`, tokens: [targetToken(id)] };
+    return obstacle ?? { message: `${describeTarget(id)} does not exist`, tokens: [targetToken(id)] };
   }
 
   /** What keeps a wanted row from being written; undefined when nothing does. */
@@ -154,7 +154,7 @@ export class Feasibility {
       for (const reference of referencesIn(value)) {
         if (this.isResolvable(table, name, reference)) continue;
         const id = isRowRef(reference) ? reference.ref : foreignId(reference);
-        return held(`"${key}" refers in ${name} to ${describeTarget(id)}, which is not there`, [targetToken(id)]);
+        return held(`"${key}" refers in ${name} to ${describeTarget(id)}, which does not exist`, [targetToken(id)]);
       }
     }
     return undefined;
@@ -181,7 +181,7 @@ export class Feasibility {
     const what =
       targets.length === 0
         ? 'nothing refers to it'
-        : `${describeTarget(targets[0] ?? '')}, which refers to it, is not there`;
+        : `${describeTarget(targets[0] ?? '')}, which refers to it, does not exist`;
     return held(`"${key}" cannot be written: ${what}`, targets.map(targetToken));
   }
 

@@ -120,6 +120,6 @@ const withoutNull = (entries: Readonly<Record<string, DesiredElement | null>>): 
 const missing = ({ target }: PatchUnit): Held => ({
   kind: 'held',
   code: 'ERR_OVSDB_UNRESOLVED',
-  message: `${describeTarget(target)} is not there to be patched`,
+  message: `${describeTarget(target)} does not exist and cannot be patched`,
   tokens: [targetToken(target)],
 });

@@ -295,7 +295,7 @@ describe('plan', () => {
       { rows: POD.rows?.map((row) => ({ ...row, key: 'p' })) ?? [] },
     ],
     [
-      'ERR_OVSDB_UNRESOLVED: "s" refers in copp to "nowhere", which is not there',
+      'ERR_OVSDB_UNRESOLVED: "s" refers in copp to "nowhere", which does not exist',
       { rows: [{ table: 'Logical_Switch', key: 's', columns: { copp: rowRef('nowhere') } }] },
     ],
     [
@@ -307,7 +307,7 @@ describe('plan', () => {
       { rows: [{ table: 'Static_MAC_Binding', key: 'b', columns: { mac: 'm' } }] },
     ],
     [
-      'ERR_OVSDB_UNRESOLVED: the row of NB_Global is not there to be patched',
+      'ERR_OVSDB_UNRESOLVED: the row of NB_Global does not exist and cannot be patched',
       { patches: [{ table: 'NB_Global', columns: { name: 'x' } }] },
     ],
   ])('holds back with %j', (message, fragment) => expect(held(fragment)).toBe(message));
@@ -336,7 +336,7 @@ describe('plan', () => {
     expect(operations).toEqual([]);
     expect(outcomes.get(unitId({ kind: 'row', table: 'Logical_Switch_Port', key: 'LSP/p' }))).toMatchObject({
       kind: 'held',
-      message: '"LSP/p" cannot be written: "LS/s", which refers to it, is not there',
+      message: '"LSP/p" cannot be written: "LS/s", which refers to it, does not exist',
     });
   });
 });

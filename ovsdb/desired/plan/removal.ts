@@ -41,7 +41,7 @@ export const removalObstacle = (context: PlanContext, { table, key }: RowUnit, r
   const { lookup, actual } = context;
   for (const referrer of lookup.desired.referrers(key)) {
     if ('columns' in referrer && isStrongReferrer(lookup, referrer, key)) {
-      return held(`"${key}" is not wanted any more, but "${referrer.key}" refers to it`, key);
+      return held(`"${key}" is no longer desired, but "${referrer.key}" refers to it`, key);
     }
   }
   const isRoot = tableModel(actual.model, table)?.isRoot ?? true;
@@ -49,7 +49,7 @@ export const removalObstacle = (context: PlanContext, { table, key }: RowUnit, r
     isRoot ? isForeign(actual, parent) : isFinal(context, parent),
   );
   if (keeper === undefined) return undefined;
-  const whose = isForeign(actual, keeper) ? ', which is not ours,' : '';
+  const whose = isForeign(actual, keeper) ? ', which is foreign,' : '';
   const what = `row ${keeper.row._uuid} of ${keeper.table}${whose} refers to it`;
   return held(`"${key}" cannot be removed: ${what}`, uuidId(keeper.row._uuid));
 };

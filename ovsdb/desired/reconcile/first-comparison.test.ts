@@ -34,7 +34,7 @@ it('says that everything waits until there is something to compare with, and wri
   });
   const pending = { isDesired: true, status: { kind: 'pending' } };
   expect(new Set(reconciler.problems())).toEqual(new Set(['net', 'pod/a'].map((owner) => ({ owner, ...pending }))));
-  expect(() => reconciler.differences()).toThrow('there is no connection to the database');
+  expect(() => reconciler.differences()).toThrow('the database is not connected');
   expect(reconciler.status('pod/a').kind).toBe('pending');
   clock.pass(500);
   expect(reconciler.queue()).toMatchObject({ depth: 1, oldestMs: 500, hasCompared: false });

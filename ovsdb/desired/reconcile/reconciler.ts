@@ -239,7 +239,7 @@ export class OvsdbReconciler<DB> implements Reconciler {
 
   /** Compares the replica, which is current while there is a connection. */
   differences(): OwnedDifference[] {
-    if (!this.#replica.synced) throw new Error('there is no connection to the database');
+    if (!this.#replica.synced) throw new Error('the database is not connected');
     const input = {
       desired: this.#desired,
       store: this.#replica.store,
@@ -258,7 +258,7 @@ export class OvsdbReconciler<DB> implements Reconciler {
     this.#failures.forget(owner);
     this.#flusher.forgive(unit);
     const owners = this.#desired.ownersOf(unit);
-    // What is withdrawn before that would be overlooked: nobody wants it then.
+    // What is withdrawn before that would be overlooked: it is not desired then.
     const isComparedLater = !this.#isCompared && owners.length > 0;
     if (!isComparedLater) this.#works.mark(unit, [owner, ...owners], false);
     if (unit.kind === 'row') this.#works.wake(targetToken(unit.key));
@@ -368,7 +368,7 @@ export class OvsdbReconciler<DB> implements Reconciler {
   /** What nobody wants goes by the name of the unit, so that it fails alone. */
   #ownersOrUnit(unit: Unit): readonly string[] {
     const owners = this.#desired.ownersOf(unit);
-    return owners.length > 0 ? owners : [`(nobody) ${unitId(unit).replaceAll('\n', ' ')}`];
+    return owners.length > 0 ? owners : [`(no owner) ${unitId(unit).replaceAll('\n', ' ')}`];
   }
 }
 

@@ -180,7 +180,7 @@ export const servicePolicies = (cluster: () => Sandbox): void => {
       (await eventsOf(cluster(), 'red', 'younger')).map(({ reason, message }) => `${reason} ${message}`);
     await eventually(async () =>
       expect(await reasons()).toContain(
-        'ExternalAddressInUse not reached at 192.0.2.77:80/TCP: a Service of another namespace has it',
+        'ExternalAddressInUse not reachable at 192.0.2.77:80/TCP: a Service of another namespace has it',
       ),
     );
     await (await cluster().objects()).delete([older], { timeoutSeconds: 30 });

@@ -14,9 +14,7 @@ export const smallTunnels = (cluster: () => Sandbox): void => {
     const request = (...argv: readonly string[]) => cluster().node(NODE, ['ovs-vsctl', ...argv]);
     const tooLarge = async (): Promise<readonly string[]> => {
       const { stdout } = await cluster().node(NODE, ['udnctl', 'problems']);
-      return stdout
-        .split('\n')
-        .filter((line) => line.includes(`tunnels of ${NODE} take packets of 1342 bytes at most`));
+      return stdout.split('\n').filter((line) => line.includes(`tunnels of ${NODE} carry at most 1342 bytes`));
     };
     expect(await tooLarge()).toEqual([]);
     try {

@@ -50,6 +50,19 @@ export const agentCases = (cluster: () => AdmissionCluster): void => {
     return agent.patch(NODES, { name }, { type: 'apply', body, fieldManager: 'udn-agent', force: true });
   };
 
+  const applyCondition = (name: string, type: string) =>
+    agent.patch(
+      NODES,
+      { name },
+      {
+        type: 'apply',
+        body: { metadata: { name }, status: { conditions: [{ type, status: 'True', reason: 'A', message: 'b' }] } },
+        fieldManager: 'udn-agent',
+        force: true,
+      },
+      { subresource: 'status' },
+    );
+
   describe('an agent may', () => {
     const may: readonly Attempt[] = [
       { name: 'say what its node is', attempt: () => apply('node-1', FIRST) },
@@ -61,6 +74,7 @@ export const agentCases = (cluster: () => AdmissionCluster): void => {
         name: 'take it away, but for the chassis',
         attempt: () => apply('node-1', { [NODE_ANNOTATIONS.chassisId]: 'chassis-1' }),
       },
+      { name: 'say that its network is unavailable', attempt: () => applyCondition('node-1', 'NetworkUnavailable') },
       { name: 'give its pod addresses', attempt: () => pod('own')(agent, annotations({ [NETWORKS]: '{}' })) },
       { name: 'take them back', attempt: () => pod('own')(agent, annotations({ [NETWORKS]: null })) },
       { name: 'read a pod of another node', attempt: () => agent.get(PODS, { namespace: 'red', name: 'other' }) },
@@ -81,7 +95,8 @@ export const agentCases = (cluster: () => AdmissionCluster): void => {
   const nodes = (message: string) => byPolicy('ovn-udn-nodes', message);
   const pods = (message: string) => byPolicy('ovn-udn-pods', message);
   const events = (message: string) => byPolicy('ovn-udn-agent-events', message);
-  const onlyAnnotations = (what: 'node' | 'pod') => `an agent may change nothing of a ${what} but annotations`;
+  const onlyAnnotations = (what: 'node' | 'pod') =>
+    `an agent may change nothing of a ${what} but annotations${what === 'node' ? ' and its condition NetworkUnavailable' : ''}`;
   const keys = (text: string) => `an agent may not change the annotations ${text}`;
   const CHASSIS = 'the annotation k8s.ovn.org/node-chassis-id cannot be changed once it is set';
   const OWN_EVENTS = 'an agent may write only events whose source is the agent of its node';
@@ -105,7 +120,7 @@ export const agentCases = (cluster: () => AdmissionCluster): void => {
     {
       name: 'be in another zone',
       attempt: () => node('node-1')(agent, annotations({ [NODE_ANNOTATIONS.zoneName]: 'node-2' })),
-      message: nodes('the annotation k8s.ovn.org/zone-name has to be the name of the node'),
+      message: nodes('the annotation k8s.ovn.org/zone-name must be the name of the node'),
     },
     ...['node-subnets', 'node-id', 'node-transit-switch-port-ifaddr'].map((key) => ({
       name: `write ${key} of its node`,
@@ -135,7 +150,17 @@ export const agentCases = (cluster: () => AdmissionCluster): void => {
     {
       name: 'write the status of its node',
       attempt: () => node('node-1')(agent, { status: { capacity: { cpu: '1' } } }, 'status'),
-      message: 'cannot patch resource "nodes/status"',
+      message: nodes(onlyAnnotations('node')),
+    },
+    {
+      name: 'say that its node is ready',
+      attempt: () => applyCondition('node-1', 'Ready'),
+      message: nodes(onlyAnnotations('node')),
+    },
+    {
+      name: 'say that the network of another node is unavailable',
+      attempt: () => applyCondition('node-2', 'NetworkUnavailable'),
+      message: nodes('the agent of the node node-1 may not change the node node-2'),
     },
   ];
 
@@ -243,7 +268,7 @@ export const agentCases = (cluster: () => AdmissionCluster): void => {
 
   it('whose token is not bound to a node changes nothing', async () => {
     const unbound = await cluster().account(PROJECT, 'udn-agent');
-    const message = 'the credentials of an agent have to be bound to its node';
+    const message = 'the credentials of an agent must be bound to its node';
     const zone = annotations({ [NODE_ANNOTATIONS.zoneName]: 'node-1' });
     expect((await refusal(node('node-1')(unbound, zone))).message).toContain(nodes(message));
     expect((await refusal(pod('waiting')(unbound, annotations({ [NETWORKS]: '{}' })))).message).toContain(

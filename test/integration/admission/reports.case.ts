@@ -97,7 +97,7 @@ export const reportCases = (cluster: () => AdmissionCluster): void => {
     const unbound = await cluster().account(PROJECT, 'udn-agent');
     const attempt = apply('node-1', {}, '0', unbound);
     expect((await refusal(attempt)).message).toContain(
-      reports('the credentials of an agent have to be bound to its node'),
+      reports('the credentials of an agent must be bound to its node'),
     );
   });
 

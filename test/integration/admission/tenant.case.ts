@@ -34,7 +34,10 @@ const rbac = (plural: string, kind: string): ResourceType => ({
 const NETWORKS = 'k8s.ovn.org/pod-networks';
 const DEFAULT_NETWORK = 'v1.multus-cni.io/default-network';
 const ASKED = { [DEFAULT_NETWORK]: '[{"namespace":"ovn-kubernetes","name":"default","mac":"02:00:00:00:00:01"}]' };
-const POD_ALLOCATION = byPolicy('ovn-udn-pods', 'the annotation k8s.ovn.org/pod-networks is written by ovn-udn alone');
+const POD_ALLOCATION = byPolicy(
+  'ovn-udn-pods',
+  'the annotation k8s.ovn.org/pod-networks may be written by ovn-udn only',
+);
 const NETWORK_ALLOCATION = byPolicy('ovn-udn-network-allocations', 'the annotations k8s.ovn.org/network-id');
 const DEFAULT_NETWORK_STAYS = byPolicy(
   'default-network-annotation',
@@ -189,7 +192,7 @@ export const tenantCases = (cluster: () => AdmissionCluster): void => {
     {
       name: 'make a pod that has addresses',
       attempt: () => tenant.create(PODS, podOf('faked', {}, { [NETWORKS]: '{}' })),
-      message: byPolicy('ovn-udn-new-pods', 'the annotation k8s.ovn.org/pod-networks is written by ovn-udn alone'),
+      message: byPolicy('ovn-udn-new-pods', 'the annotation k8s.ovn.org/pod-networks may be written by ovn-udn only'),
     },
     {
       name: 'ask for an address afterwards',
@@ -230,7 +233,7 @@ export const tenantCases = (cluster: () => AdmissionCluster): void => {
     {
       name: 'let its network go while pods use it',
       attempt: () => udn('red', 'going')(tenant, { metadata: { finalizers: [] } }),
-      message: byPolicy('ovn-udn-finalizers', `the finalizer ${UDN_FINALIZER} is removed by ovn-udn alone`),
+      message: byPolicy('ovn-udn-finalizers', `the finalizer ${UDN_FINALIZER} may be removed by ovn-udn only`),
     },
     {
       name: 'make a NAD',

@@ -58,7 +58,7 @@ describe('before an installation', () => {
       expect.stringMatching(/^ok: API server, v1\.\d+\.\d+$/),
       'ok: admission policies are served',
       'ok: this user may install',
-      expect.stringMatching(/^warning: kube-proxy: there is no DaemonSet of it: without it/),
+      expect.stringMatching(/^warning: kube-proxy: no DaemonSet: without it/),
     ]);
     expect(exitStatus).toBe(0);
   });
@@ -68,12 +68,12 @@ describe('before an installation', () => {
     expect(exitStatus).toBe(1);
     const text = lines.join('\n');
     for (const line of [
-      'failed: userdefinednetworks.k8s.ovn.org: it is not there: kubectl apply -k daemonset/',
+      'failed: userdefinednetworks.k8s.ovn.org: it does not exist: kubectl apply -k daemonset/',
       'failed: rights of udn-agent: it may not create events; ',
-      'failed: admission policies: default-network-annotation is not there; ',
-      'failed: udn-cluster-manager: the Deployment ovn-udn/udn-cluster-manager is not there',
-      'failed: leader: nobody ever held the Lease ovn-udn/udn-cluster-manager',
-      'failed: udn-agent: the DaemonSet ovn-udn/udn-agent is not there',
+      'failed: admission policies: default-network-annotation does not exist; ',
+      'failed: udn-cluster-manager: the Deployment ovn-udn/udn-cluster-manager does not exist',
+      'failed: leader: the Lease ovn-udn/udn-cluster-manager has never been held',
+      'failed: udn-agent: the DaemonSet ovn-udn/udn-agent does not exist',
     ]) {
       expect(text).toContain(line);
     }
@@ -122,8 +122,8 @@ describe('after an installation', () => {
   });
 
   it.each([
-    ['not ready', { numberReady: 1 }, '1 of 2 pods are not ready: /readyz of each says why'],
-    ['of an older version', { updatedNumberScheduled: 0 }, '2 of 2 pods are of an older version'],
+    ['not ready', { numberReady: 1 }, '1 of 2 pods are not ready: /readyz of each gives the reasons'],
+    ['of an older version', { updatedNumberScheduled: 0 }, '2 of 2 pods run an older version'],
     ['not seen yet', { observedGeneration: 0 }, 'it has not been rolled out yet'],
   ])('agents that are %s', async (_, status, message) => {
     await setStatus(DAEMON_SETS, 'udn-agent', { ...AGENTS, ...status });
@@ -133,8 +133,8 @@ describe('after an installation', () => {
   });
 
   it.each([
-    ['do not run', { availableReplicas: 0, readyReplicas: 0 }, '2 do not run'],
-    ['are of an older version', { updatedReplicas: 1 }, '1 are of an older version'],
+    ['do not run', { availableReplicas: 0, readyReplicas: 0 }, '2 are not available'],
+    ['are of an older version', { updatedReplicas: 1 }, '1 run an older version'],
   ])('cluster managers that %s', async (_, status, message) => {
     await setStatus(DEPLOYMENTS, 'udn-cluster-manager', { ...MANAGERS, ...status });
     const found = await faults(AFTER);
@@ -144,7 +144,7 @@ describe('after an installation', () => {
 
   it('a leader that is silent', async () => {
     expect(await faults({ ...AFTER, now: NOW + 60_000 })).toEqual([
-      'failed: leader, one: it renewed its Lease last at 2029-12-31T23:59:50.000000Z',
+      'failed: leader, one: it last renewed its Lease at 2029-12-31T23:59:50.000000Z',
     ]);
   });
 
@@ -154,7 +154,7 @@ describe('after an installation', () => {
     for (let n = 10; n < 17; n += 1) await client.delete(NODES, { name: `node-${n}` });
     const named = 'node-10, node-11, node-12, node-13, node-14 and 2 more';
     expect(found).toEqual([
-      `failed: nodes, 9 of them: no agent has told its chassis: ${named}; it has no subnets: ${named}`,
+      `failed: nodes, 9 of them: no agent has reported a chassis id: ${named}; no subnets allocated: ${named}`,
     ]);
   });
 
@@ -174,7 +174,7 @@ describe('after an installation', () => {
     const patch = '[{"op":"remove","path":"/spec/names/shortNames"}]';
     await kubectl.run('patch', 'crd', crd, '--type=json', '-p', patch);
     expect(await faults(AFTER)).toEqual([
-      `failed: ${crd}: it is that of another version, in spec.names.shortNames: apply daemonset/crds again`,
+      `failed: ${crd}: it differs from this version in spec.names.shortNames: apply daemonset/crds again`,
     ]);
     await restored();
   });
@@ -194,7 +194,7 @@ describe('after an installation', () => {
     const found = await faults({ ...AFTER, namespace: 'elsewhere' });
     const policies = found.find((line) => line.startsWith('failed: admission policies')) ?? '';
     expect(policies).toContain(
-      'ovn-udn-nodes does not name the account system:serviceaccount:elsewhere:udn-agent, so that it does not keep it',
+      'ovn-udn-nodes does not cover the service account system:serviceaccount:elsewhere:udn-agent',
     );
     expect(policies.split('; ')).toHaveLength(6);
   });

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { afterEach, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { createDatabases } from '../../../agent/databases/databases.ts';
+import { NodeCondition } from '../../../agent/health/node-condition.ts';
 import { createClusterInputs } from '../../../agent/inputs/cluster-inputs.ts';
 import { publishNode } from '../../../agent/node/publisher.ts';
 import { MemorySinks } from '../../../agent/render/memory-sinks.ts';
@@ -260,6 +261,17 @@ it('of the agent', { timeout: 30_000 }, async () => {
     onRendered: () => undefined,
   });
   ends.push(() => core.stop());
+  const condition = new NodeCondition({
+    ...{ node: 'node-1', client, writer, clock: systemClock },
+    onError: (error) => expect.fail(String(error)),
+  });
+  ends.push(() => condition.stop());
+  condition.set({ status: 'True', reason: 'NorthdNotProcessing', message: 'it sleeps' });
+  await vi.waitFor(async () =>
+    expect((await server.get(NODES, { name: 'node-1' }))['status']).toMatchObject({
+      conditions: [{ type: 'NetworkUnavailable', status: 'True' }],
+    }),
+  );
   ends.push(
     publishNode({
       node: 'node-1',

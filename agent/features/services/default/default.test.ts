@@ -141,7 +141,7 @@ describe('which Services', () => {
     expect(it.render().diagnostics).toContainEqual({
       object: 'Service/default/kubernetes',
       severity: 'warning',
-      message: 'tenants do not reach it at 10.99.0.1: not in the service subnets that this agent was told',
+      message: 'tenants cannot reach it at 10.99.0.1: outside the service subnets that this agent is configured with',
     });
   });
 

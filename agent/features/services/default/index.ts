@@ -77,6 +77,6 @@ const strange = ({ key, strangeIps }: AllowedService): Diagnostic[] =>
         {
           object: `Service/${key}`,
           severity: 'warning',
-          message: `tenants do not reach it at ${strangeIps.join(', ')}: not in the service subnets that this agent was told`,
+          message: `tenants cannot reach it at ${strangeIps.join(', ')}: outside the service subnets that this agent is configured with`,
         },
       ];

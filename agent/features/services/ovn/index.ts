@@ -83,12 +83,12 @@ const strangers = (service: ServiceFact, network: string, { refused, locked }: B
   leftOut(
     service,
     refused.filter((ip) => !locked.includes(ip)),
-    `not an address that network ${network} has endpoints at`,
+    `not an endpoint address of network ${network}`,
   );
 
 /** The agents that know such a pod say so by an event: those of its node, and of its network where that is of layer 2. */
 const lockedPods = (service: ServiceFact, { locked }: Backends): Diagnostic[] =>
-  leftOut(service, locked, 'it is of a pod with a primary network, whose Services are those of that network').map(
+  leftOut(service, locked, 'its pod has a primary network, so only Services of that network apply').map(
     (diagnostic) => ({ ...diagnostic, event: 'EndpointNotAllowed' }),
   );
 
@@ -96,7 +96,7 @@ const leftOut = ({ namespace, name }: ServiceFact, ips: readonly Ip[], why: stri
   const [first] = ips;
   if (first === undefined) return [];
   const more = ips.length > 1 ? ` and ${ips.length - 1} more` : '';
-  const message = `nothing is sent to its endpoint ${first}${more}: ${why}`;
+  const message = `ignoring endpoint ${first}${more}: ${why}`;
   return [{ object: `Service/${namespace}/${name}`, severity: 'warning', message }];
 };
 

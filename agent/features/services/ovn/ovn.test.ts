@@ -88,7 +88,7 @@ describe('a Service of a tenant', () => {
       expect(it.render().diagnostics).toContainEqual({
         object: 'Service/red/web',
         severity: 'warning',
-        message: `nothing is sent to its endpoint ${reported}: not an address that network red_net has endpoints at`,
+        message: `ignoring endpoint ${reported}: not an endpoint address of network red_net`,
       });
     }
   });
@@ -115,8 +115,7 @@ describe('a Service of a tenant', () => {
       object: 'Service/plain/web',
       severity: 'warning',
       event: 'EndpointNotAllowed',
-      message:
-        'nothing is sent to its endpoint 10.128.0.5: it is of a pod with a primary network, whose Services are those of that network',
+      message: 'ignoring endpoint 10.128.0.5: its pod has a primary network, so only Services of that network apply',
     });
     it.pod('red/a', { node: 'node1', networks, finished: true });
     isSentTo('10.128.0.4:8080,10.128.0.5:8080');
@@ -139,7 +138,7 @@ describe('a Service of a tenant', () => {
       '172.16.1.7:80': '169.254.0.2:8080,172.30.0.3:8080',
     });
     expect(mirrored.render().diagnostics).toContainEqual(
-      expect.objectContaining({ message: expect.stringContaining('its endpoint 172.30.0.4 and 1 more') }),
+      expect.objectContaining({ message: expect.stringContaining('ignoring endpoint 172.30.0.4 and 1 more') }),
     );
     expect(vips(web({ madeFor: 'any' }), 'red_net_Service_red/web_TCP_cluster')).toEqual({ '172.16.1.7:80': '' });
   });

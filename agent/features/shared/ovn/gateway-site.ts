@@ -68,10 +68,10 @@ type Inside = Pick<GatewaySite, 'joinSubnets' | 'joinAddresses' | 'links'>;
 const insideAddresses = (network: NetworkFact, node: NodeId): Inside | string => {
   const joinSubnets = ofNetworkFamilies(network, network.joinSubnets);
   const joinAddresses = nodeJoinAddresses(joinSubnets, node);
-  if (joinAddresses === undefined) return `the join subnets ${joinSubnets.join(', ')} have no address for it`;
+  if (joinAddresses === undefined) return `the join subnets ${joinSubnets.join(', ')} have no address for this node`;
   const transitSubnets = network.topology === 'layer2' ? ofNetworkFamilies(network, network.transitSubnets) : [];
   const links = nodeLinkAddresses(transitSubnets, node);
-  if (links === undefined) return `the transit subnets ${transitSubnets.join(', ')} have no addresses for it`;
+  if (links === undefined) return `the transit subnets ${transitSubnets.join(', ')} have no addresses for this node`;
   return { joinSubnets, joinAddresses, links };
 };
 
@@ -85,7 +85,7 @@ const outsideAddresses = (network: NetworkFact, gateway: GatewayFact, { cluster 
     (family) => !isOwn || masquerade.some((address) => ipFamily(address) === family),
   );
   const nodeAddresses = gateway.addresses.filter((address) => families.includes(cidrFamily(address)));
-  if (nodeAddresses.length === 0) return 'the gateway has no address of a family of the network';
+  if (nodeAddresses.length === 0) return 'the gateway has no address in any IP family of the network';
   const masqueradeAddresses = masquerade.filter((ip) => hasFamily(nodeAddresses, ipFamily(ip)));
   return { nodeAddresses, masqueradeAddresses };
 };
@@ -96,5 +96,5 @@ const hasFamily = (addresses: readonly InterfaceAddress[], family: Family): bool
 const problem = ({ name }: NetworkFact, why: string): Diagnostic => ({
   object: `Network/${name}`,
   severity: 'error',
-  message: `this node has no gateway of it: ${why}`,
+  message: `this node has no gateway for it: ${why}`,
 });

@@ -106,7 +106,7 @@ export const networkDeletion = (cluster: () => Sandbox, { stays, many, hasMarks 
       expect((await cluster().node(NODE, ['ip', '-o', 'link', 'show', 'stale0'])).stdout).toContain('stale0');
       expect(await doctor(cluster(), '--fix')).toMatchObject({ status: 0 });
       expect(await doctor(cluster())).toEqual({
-        stdout: 'nothing is left of networks and pods that are gone\n',
+        stdout: 'no leftovers of deleted networks and pods\n',
         stderr: '',
         status: 0,
       });

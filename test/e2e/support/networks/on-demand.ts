@@ -152,7 +152,7 @@ const reaches = async (sandbox: Sandbox, from: string, to: string): Promise<void
 /** Networks of which the agent says that nothing here uses them. */
 const unused = async (sandbox: Sandbox): Promise<string[]> =>
   (await networksOn(sandbox, NODE))
-    .filter(({ message }) => message === 'not on this node, nothing here uses it')
+    .filter(({ message }) => message === 'not on this node, unused here')
     .map(({ name }) => name);
 
 /** With what OVN knows them by: one that is recreated is another one. */

@@ -1,0 +1,69 @@
+/** The parts that a node's networks need beside the agent, and how each stands. */
+
+import type { Problem } from '../inputs/problem.ts';
+
+/** In the order in which one needs another: what stands first explains what follows. */
+export const COMPONENTS = [
+  'api-server',
+  'openvswitch-db',
+  'northbound-db',
+  'southbound-db',
+  'ovs-vswitchd',
+  'ovn-northd',
+  'ovn-controller',
+  'tunnels',
+] as const;
+
+export type Component = (typeof COMPONENTS)[number];
+
+/** `unknown`: it cannot be asked, since another component that it is asked by has failed, or was not checked yet. */
+export const COMPONENT_STATES = ['working', 'failed', 'unknown'] as const;
+export type ComponentState = (typeof COMPONENT_STATES)[number];
+
+export interface ComponentHealth {
+  readonly component: Component;
+  readonly state: ComponentState;
+  /** What fails and what that means; empty while it works. */
+  readonly message: string;
+}
+
+export interface TimedHealth extends ComponentHealth {
+  /** When it came to this state: milliseconds since the epoch, by the clock of the node. */
+  readonly since: number;
+}
+
+/** Without them no pod can be added and nothing new is programmed; what is programmed works on. */
+const NEEDED: ReadonlySet<Component> = new Set([
+  'openvswitch-db',
+  'northbound-db',
+  'southbound-db',
+  'ovs-vswitchd',
+  'ovn-northd',
+  'ovn-controller',
+]);
+
+/** Whether new pods fail on this node. */
+export const isNetworkDown = ({ component, state }: ComponentHealth): boolean =>
+  state === 'failed' && NEEDED.has(component);
+
+/** What speaks against pods on this node, a message each: failures, and without any what is not known. @param isSaid of which others say it */
+export const reasonsOfHealth = (
+  health: readonly ComponentHealth[],
+  isSaid: (component: Component) => boolean = () => false,
+): string[] => {
+  const failed = health.filter(isNetworkDown);
+  if (failed.length > 0) return failed.filter(({ component }) => !isSaid(component)).map(({ message }) => message);
+  return health
+    .filter(({ component, state }) => state === 'unknown' && NEEDED.has(component))
+    .map(({ component, message }) => `the state of ${component} is not known: ${message}`);
+};
+
+/** Problems of the node; what is unknown has its cause among them. */
+export const problemsOfHealth = (node: string, health: readonly ComponentHealth[]): Problem[] =>
+  health
+    .filter(({ state }) => state === 'failed')
+    .map(({ component, message }) => ({
+      object: `Node/${node}`,
+      message,
+      ...(component === 'tunnels' && { severity: 'warning' }),
+    }));

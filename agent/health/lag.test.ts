@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { Lag } from './lag.ts';
+
+it('measures from the first number that is not answered', () => {
+  const lag = new Lag();
+  lag.asked(5, 1_000);
+  lag.asked(5, 2_000);
+  expect(lag.behind(4, 3_000)).toEqual({ ms: 2_000, asked: 5 });
+  lag.asked(6, 3_000);
+  expect(lag.behind(4, 4_000)).toEqual({ ms: 3_000, asked: 5 });
+  expect(lag.behind(5, 4_000)).toEqual({ ms: 1_000, asked: 6 });
+  expect(lag.behind(6, 9_000)).toEqual({ ms: 0, asked: 6 });
+});
+
+it('a database that was created again counts from the beginning', () => {
+  const lag = new Lag();
+  lag.asked(500, 0);
+  lag.asked(1, 10_000);
+  expect(lag.behind(0, 12_000)).toEqual({ ms: 2_000, asked: 1 });
+});

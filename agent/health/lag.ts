@@ -1,0 +1,26 @@
+/** How long somebody has owed the answer to a number that only grows: `nb_cfg` and those who copy it, ovn-nb(5). */
+export interface Behind {
+  /** 0: nothing is owed. */
+  readonly ms: number;
+  readonly asked: number;
+}
+
+export class Lag {
+  /** What was asked and is not answered, oldest first. */
+  #asked: { readonly value: number; readonly at: number }[] = [];
+
+  /** @param at milliseconds of a clock that never goes back */
+  asked(value: number, at: number): void {
+    const last = this.#asked.at(-1);
+    // A database that was created again counts from the beginning.
+    if (last !== undefined && value < last.value) this.#asked = [];
+    if (last === undefined || value !== last.value) this.#asked.push({ value, at });
+  }
+
+  /** The first number above `reached` that was asked, and how long ago. */
+  behind(reached: number, now: number): Behind {
+    this.#asked = this.#asked.filter(({ value }) => value > reached);
+    const [oldest] = this.#asked;
+    return oldest === undefined ? { ms: 0, asked: reached } : { ms: now - oldest.at, asked: oldest.value };
+  }
+}

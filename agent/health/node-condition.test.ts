@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
+import type { ObjectInput } from '../../kube/types.ts';
+import { COMPONENTS, type Component, type ComponentHealth, type ComponentState } from './component.ts';
+import { NodeCondition, verdictOf } from './node-condition.ts';
+
+const health = (changes: Partial<Record<Component, ComponentState>> = {}): ComponentHealth[] =>
+  COMPONENTS.map((component) => ({ component, state: changes[component] ?? 'working', message: `of ${component}` }));
+
+it('names what explains the others, and says nothing while it does not know', () => {
+  expect(verdictOf(health())).toMatchObject({ status: 'False', reason: 'OVNUDNIsUp' });
+  expect(verdictOf(health({ 'ovs-vswitchd': 'failed', 'ovn-controller': 'unknown' }))).toMatchObject({
+    status: 'True',
+    reason: 'VswitchdNotResponding',
+    message: 'of ovs-vswitchd',
+  });
+  expect(verdictOf(health({ 'ovn-northd': 'unknown' }))).toBeUndefined();
+  expect(verdictOf(health({ 'api-server': 'failed', tunnels: 'failed' }))).toMatchObject({ status: 'False' });
+});
+
+const setUp = (conditions: readonly object[] = []) => {
+  const clock = createFakeClock(Date.parse('2026-01-01T00:00:00Z'));
+  const writes: ObjectInput[] = [];
+  const api = { isAway: false };
+  const condition = new NodeCondition({
+    node: 'n1',
+    clock,
+    client: { get: () => Promise.resolve({ metadata: { name: 'n1' }, status: { conditions } }) },
+    writer: {
+      apply: (_: unknown, object: ObjectInput) => {
+        if (api.isAway) return Promise.reject(new Error('away'));
+        writes.push(object);
+        return Promise.resolve({ metadata: { name: 'n1' } });
+      },
+    },
+    onError: () => undefined,
+  } as unknown as ConstructorParameters<typeof NodeCondition>[0]);
+  return { clock, writes, api, condition };
+};
+
+const written = (writes: readonly ObjectInput[]) =>
+  writes.map((one) => (one['status'] as { conditions: Record<string, string>[] }).conditions[0]);
+
+it('writes what has changed, and a transition only when the status changes', async () => {
+  const { clock, writes, condition } = setUp([
+    { type: 'Ready', status: 'True' },
+    { type: 'NetworkUnavailable', status: 'False', lastTransitionTime: '2025-01-01T00:00:00Z' },
+  ]);
+  condition.set(verdictOf(health()));
+  await clock.advance(1_000);
+  condition.set(verdictOf(health()));
+  await clock.advance(1_000);
+  condition.set(verdictOf(health({ 'ovn-northd': 'failed' })));
+  await clock.advance(1_000);
+  expect(written(writes)).toMatchObject([
+    { type: 'NetworkUnavailable', status: 'False', lastTransitionTime: '2025-01-01T00:00:00Z' },
+    { status: 'True', reason: 'NorthdNotProcessing', lastTransitionTime: '2026-01-01T00:00:02Z' },
+  ]);
+});
+
+it('writes it when the server is back', async () => {
+  const { clock, writes, api, condition } = setUp();
+  api.isAway = true;
+  condition.set(verdictOf(health({ 'ovn-northd': 'failed' })));
+  await clock.advance(7_000);
+  expect(writes).toEqual([]);
+  api.isAway = false;
+  condition.set(verdictOf(health()));
+  await clock.advance(7_000);
+  expect(written(writes)).toMatchObject([{ status: 'False' }]);
+});

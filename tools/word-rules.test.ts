@@ -1,0 +1,48 @@
+/** What users read has no phrase that `word-rules.ts` knows: every source of the product, and every page, is read. */
+import { globSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { quaintMessages, quaintPage } from './word-rules.ts';
+
+const PRODUCT = '{agent,api,base,cli,cluster-manager,datapath,kube,net,ovsdb,program}/**/*.ts';
+const SOURCES = globSync(PRODUCT).filter((path) => !/\.(test|suite|gen)\.ts$|\/testing\//.test(path));
+/** What was decided or released is not written again. */
+const PAGES = globSync(
+  '{*.md,docs/*.md,{agent,api,charts,cluster-manager,cni-shim,daemonset,datapath,kube,ovsdb,sandbox}/**/*.md}',
+).filter((path) => path !== 'CHANGELOG.md');
+
+it('messages have the words of the field', () => {
+  expect(SOURCES.length).toBeGreaterThan(500);
+  expect(SOURCES.flatMap((path) => quaintMessages(path, readFileSync(path, 'utf8')))).toEqual([]);
+});
+
+it('pages do, too', () => {
+  expect(PAGES.length).toBeGreaterThan(30);
+  expect(PAGES.flatMap((path) => quaintPage(path, readFileSync(path, 'utf8')))).toEqual([]);
+});
+
+it.each([
+  ["fail('no agent has told its chassis')", /"has told"/],
+  ["fail('nobody wants it')", /"nobody"/],
+  ['fail(`node n1 counts for nobody: no chassis`)', /"counts for nobody"/],
+  ["describe('what is programmed otherwise than it is wanted')", /"otherwise than"/],
+  ['const next = `a namespace has one primary network: delete one of both`;', /"one of both"/],
+  ["const text = 'All nodes that are to have it have it';", /"that are to have it"/],
+  ["const what = 'northbound port is the first thing that is not as it should be';", /"not as it should be"/],
+  ["const lines = [state + ' is not there'];", /"is not there"/],
+])('finds %s', (source, message) => {
+  expect(quaintMessages('cli/main.ts', source).join('\n')).toMatch(message);
+});
+
+it('finds a phrase in a page, over the end of a line', () => {
+  expect(quaintPage('docs/node.md', 'programmed\notherwise\nthan before')).toEqual([
+    expect.stringContaining('docs/node.md says "otherwise than"'),
+  ]);
+});
+
+it.each([
+  ['a comment', "// nobody tells\n/* somebody's way */ const a = 1;"],
+  ['an expression', `const text = \`\${nobody} nodes\`; const isWanted = nobody;`],
+  ['the name of a metric', "name('udn_agent_wanted_objects')"],
+])('leaves %s alone', (_, source) => {
+  expect(quaintMessages('cli/main.ts', source)).toEqual([]);
+});
