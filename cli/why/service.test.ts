@@ -29,5 +29,5 @@ it('is unknown where the user may not read', () => {
     { resource: 'endpointslices', what: 'endpointslices of namespace red', why: 'you may not list them' },
   ];
   const { summary } = why(SERVICE, scene([...CLUSTER, service()], { unread }));
-  expect(summary).toBe('service red/web is served, as far as it can be told');
+  expect(summary).toBe('service red/web is served, as far as could be read');
 });

@@ -67,7 +67,8 @@ const waitingFinding = ({ namespace }: ServiceState, { network, cause, notes }: 
 const podsFinding = ({ namespace, selector }: ServiceState, scene: Scene): Finding => {
   const what = 'pods';
   const selected = Object.entries(selector).map(([label, value]) => `${label}=${value}`);
-  if (selected.length === 0) return ok(what, 'it has no selector: its EndpointSlices are written by somebody else');
+  if (selected.length === 0)
+    return ok(what, 'no selector: its EndpointSlices are written by hand or by another controller');
   const hidden = unreadOf(scene, 'pods');
   if (hidden !== undefined) return unknown(what, unreadText(hidden));
   const pods = [...scene.pods.values()].filter(

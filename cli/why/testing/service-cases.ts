@@ -114,7 +114,7 @@ export const SERVICE_CASES: readonly Case[] = [
     ...{
       ask: SERVICE,
       cause: 'unsupported',
-      expectedText: 'service red/web is not served: not programmed yet: waking it up: it has been idled',
+      expectedText: 'service red/web is not served: not programmed yet: waiting to be unidled',
     },
   },
   {
@@ -128,7 +128,7 @@ export const SERVICE_CASES: readonly Case[] = [
     ...{
       ask: SERVICE,
       cause: 'not-found',
-      expectedText: 'service red/web cannot be looked at: there is none of that name',
+      expectedText: 'service red/web cannot be inspected: no object has that name',
     },
   },
 ];
