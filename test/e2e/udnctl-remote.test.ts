@@ -118,12 +118,7 @@ describe('a node is asked from anywhere', () => {
     expect(JSON.parse(stdout)).toEqual(JSON.parse(own.stdout));
   });
 
-  it.each([
-    ['problems'],
-    ['diff'],
-    ['pods', '--agent'],
-    ['explain', 'network', 'red_net'],
-  ])('%s', async (...args) => {
+  it.each([['problems'], ['diff'], ['pods', '--agent'], ['explain', 'network', 'red_net']])('%s', async (...args) => {
     const [there, own] = await Promise.all([
       udnctl(...args, '--node', 'node-2'),
       cluster().node('node-2', ['udnctl', ...args.filter((arg) => arg !== '--agent')]),
