@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander';
 import { ProgramCommand } from '../program/program-command.ts';
 import { type NamespaceOptions, withClient, withNamespace } from './cluster/cluster-command.ts';
 import { SERVER_OPTIONS, type ServerOptions, withServer } from './cluster/server-options.ts';
-import { clusterDoctor } from './commands/cluster-doctor.ts';
+import { type BundleOptions, writeBundle } from './commands/bundle.ts';
 import {
   type ListOptions,
   type ListOutput,
@@ -16,16 +16,20 @@ import {
 import { listNetworks } from './commands/networks.ts';
 import { listPods } from './commands/pods.ts';
 import { clusterStatus, nodeStatus } from './commands/status.ts';
+import { showUsage } from './commands/usage.ts';
 import { whyOf } from './commands/why.ts';
+import { CliError } from './errors.ts';
 import { connectAgent, DEFAULT_AGENT_SOCKET } from './node/agent-client.ts';
 import {
   formatOutput,
   formatTextOutput,
   OUTPUT_FORMATS,
   type Output,
+  type OutputFormat,
   TEXT_FORMATS,
   type TextFormat,
 } from './output/format.ts';
+import { agentNamespaceOption, runOnNode, withNodeOption } from './remote/node-action.ts';
 
 export interface ClusterCommandOptions {
   /** There is a node around: lists can be had from its agent. */
@@ -38,8 +42,8 @@ export const clusterCommands = ({ withNode }: ClusterCommandOptions): Command[] 
   servicesCommand(),
   statusCommand(withNode),
   whyCommand(),
-  // On a node it is a part of the node's.
-  ...(withNode ? [] : [doctorCommand()]),
+  usageCommand(),
+  bundleCommand(),
 ];
 
 const LIST_FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
@@ -49,6 +53,8 @@ interface Options extends NamespaceOptions {
   readonly selector?: string;
   readonly network?: string;
   readonly node?: string;
+  readonly agentNamespace: string;
+  readonly agent?: boolean;
   readonly output: (typeof LIST_FORMATS)[number];
 }
 
@@ -81,9 +87,10 @@ On a node, where the directory of the agent's status socket exists, the agent is
 Elsewhere, and with --cluster, -A, -l or a flag that selects the API server, that server is asked: it shows the state of the cluster.`;
 
 const networksCommand = (withNode: boolean): Command =>
-  listCommand('networks', 'list user-defined networks and their state', withNode).action(
+  withNodeOption(listCommand('networks', 'list user-defined networks and their state', withNode)).action(
     async (options: Options, command: Command) => {
-      if (asksAgent(options, command)) print(await listNetworks(connectAgent(options.agentSocket ?? '')), options);
+      if (asksNode(options, command)) await runOnNode(command, options, undefined);
+      else if (asksAgent(options, command)) print(await listNetworks(connectAgent(options.agentSocket ?? '')), options);
       else printList(await listClusterNetworks(listOptions(options)), options);
     },
   );
@@ -93,8 +100,12 @@ const podsCommand = (withNode: boolean): Command =>
     .option('--network <network>', 'only this network: its name or the key of a NAD')
     // UDN_NODE is the agent's own, and its pod has udnctl, too.
     .addOption(new Option('--node <node>', 'only pods of this node; asks the API server').env('UDNCTL_NODE'))
+    .option('--agent', 'with --node: list what the agent of that node has, by exec into its pod', false)
+    .addOption(agentNamespaceOption())
     .action(async (options: Options, command: Command) => {
-      if (asksAgent(options, command)) print(await listPods(connectAgent(options.agentSocket ?? ''), options), options);
+      if (options.agent === true) await runOnNode(command, options, undefined);
+      else if (asksAgent(options, command))
+        print(await listPods(connectAgent(options.agentSocket ?? ''), options), options);
       else printList(await listClusterPods(listOptions(options)), options);
     });
 
@@ -105,6 +116,7 @@ const statusCommand = (withNode: boolean): Command =>
     new ProgramCommand('status').description('whether what networks need beside the agent works'),
     withNode,
   ).action(async (options: Options, command: Command) => {
+    if (options.agent === true) return await runOnNode(command, options, undefined);
     const output = asksAgent(options, command)
       ? await nodeStatus(connectAgent(options.agentSocket ?? ''))
       : await withClient(options, ({ client }) => clusterStatus(client, { only: options.node, now: Date.now() }));
@@ -115,6 +127,8 @@ const statusCommand = (withNode: boolean): Command =>
 const withStatusOptions = (command: Command, withNode: boolean): Command => {
   const common = withServer(withClusterFlag(command, withNode))
     .addOption(new Option('--node <node>', 'only this node; asks the API server').env('UDNCTL_NODE'))
+    .option('--agent', 'with --node: list what the agent of that node has, by exec into its pod', false)
+    .addOption(agentNamespaceOption())
     .addOption(new Option('-o, --output <format>', 'output format').choices(OUTPUT_FORMATS).default('table'))
     .addHelpText('after', STATUS_CODES);
   return withNode ? withAgentSocket(common) : common;
@@ -139,6 +153,16 @@ const asksAgent = (options: Options, command: Command): boolean => {
   return command.getOptionValueSource('agentSocket') !== 'default' || existsSync(dirname(agentSocket));
 };
 
+/** A node that the environment names is not asked for what only the API server has. @throws CliError */
+const asksNode = ({ node, cluster }: Options, command: Command): boolean => {
+  const isOfCluster =
+    cluster === true ||
+    ['allNamespaces', 'namespace', 'selector'].some((name) => command.getOptionValueSource(name) === 'cli');
+  if (node === undefined || !isOfCluster) return node !== undefined;
+  if (command.getOptionValueSource('node') !== 'cli') return false;
+  throw new CliError('--node asks the agent of that node, which has no use for -n, -A, -l and --cluster', 2);
+};
+
 const OF_CLUSTER = [...SERVER_OPTIONS, 'allNamespaces', 'selector', 'node'];
 
 const print = (output: Output, { output: format }: Pick<Options, 'output'>): void => {
@@ -150,27 +174,39 @@ const printList = ({ notes, ...output }: ListOutput, options: Pick<Options, 'out
   process.stderr.write(notes.map((note) => `udnctl: ${note}\n`).join(''));
 };
 
-const doctorCommand = (): Command =>
-  withServer(
-    new ProgramCommand('doctor')
-      .description('check that the allocations of the cluster (ids, subnets, addresses) are consistent')
-      .option('--cluster [cluster]', 'accepted for symmetry: this command always asks the API server'),
-  )
-    .addOption(new Option('-o, --output <format>', 'output format').choices(TEXT_FORMATS).default('text'))
-    .addHelpText('after', '\nExit status: 0 no problem, 1 problems, 2 some objects could not be read.')
-    .action(async (options: ServerOptions & { output: TextFormat }) => {
-      const output = await clusterDoctor(options);
-      process.stdout.write(formatTextOutput(output, options.output));
-      process.exitCode = output.exitStatus;
+const usageCommand = (): Command =>
+  withServer(new ProgramCommand('usage').description('count used and free addresses of networks, nodes and namespaces'))
+    .argument(
+      '[network]',
+      'only this network, with its nodes: its name, NAMESPACE/NAME of a UDN, or the name of a CUDN',
+    )
+    .addOption(new Option('-o, --output <format>', 'how to print it').choices(OUTPUT_FORMATS).default('table'))
+    .action(async (network: string | undefined, options: ServerOptions & { output: OutputFormat }) => {
+      const { notes, ...output } = await showUsage(network, options);
+      process.stdout.write(formatOutput(output, options.output));
+      process.stderr.write(notes.map((note) => `udnctl: ${note}\n`).join(''));
     });
+
+const bundleCommand = (): Command =>
+  withServer(
+    new ProgramCommand('bundle')
+      .description('write an archive for a bug report: objects, logs and dumps of nodes, without secrets')
+      .option('-o, --output-file <file>', 'path of the archive (default: udn-bundle-DATE-TIME.tar.gz)')
+      .option('--node <node...>', 'only dumps of these nodes')
+      .addOption(agentNamespaceOption()),
+  ).action(async (options: BundleOptions) => {
+    process.stdout.write(`${await writeBundle(options)}\n`);
+  });
 
 interface WhyOptions extends NamespaceOptions {
   readonly output: TextFormat;
 }
 
 const whyCommand = (): Command =>
-  withNamespace(new ProgramCommand('why').description('explain why a pod or a network is not ready or not deleted'))
-    .argument('<subject>', 'a pod, or a kind: pod, network, udn, cudn')
+  withNamespace(
+    new ProgramCommand('why').description('explain why a pod, a Service or a network is not ready or not deleted'),
+  )
+    .argument('<subject>', 'a pod, or a kind: pod, service, network, udn, cudn')
     .argument('[name]', 'the object: NAMESPACE/NAME, or NAME in the current namespace; for a network also its own name')
     .addOption(new Option('-o, --output <format>', 'output format').choices(TEXT_FORMATS).default('text'))
     .addHelpText('after', '\nExit status: 0 ready, 1 not ready (the output gives the reason), 2 usage error.')

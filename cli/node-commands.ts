@@ -1,4 +1,4 @@
-/** The commands about a node: their options, and who they ask. */
+/** The commands about a node: their options, and what they read there. */
 import { Argument, type Command, Option } from 'commander';
 import { messageOf } from '../base/error-message.ts';
 import { createConntrack } from '../datapath/conntrack/conntrack.ts';
@@ -6,7 +6,7 @@ import { createCommandRunner } from '../datapath/exec/node-runner.ts';
 import { defaultAddonPath, loadAddon } from '../datapath/netlink/kernel/addon.ts';
 import { LinuxKernel } from '../datapath/netlink/kernel/linux.ts';
 import { NftProgram } from '../datapath/nftables/nft-program.ts';
-import { type ServerOptions, withServer } from './cluster/server-options.ts';
+import type { ServerOptions } from './cluster/server-options.ts';
 import { clusterDoctor } from './commands/cluster-doctor.ts';
 import { diff } from './commands/diff.ts';
 import { doctor } from './commands/doctor.ts';
@@ -29,44 +29,61 @@ import {
 } from './node/node-command.ts';
 import { netnsPaths, podNetns } from './node/pod-netns.ts';
 import { formatOutput, formatTextOutput, type Output, type OutputFormat, type TextOutput } from './output/format.ts';
+import { nodeAction, withoutOwnNode } from './remote/node-action.ts';
 import { PROTOCOLS, type Protocol } from './trace/packet.ts';
 
-export const nodeCommands = (): Command[] => [
-  problemsCommand(),
-  explainCommand(),
-  traceCommand(),
-  flowsCommand(),
-  diffCommand(),
-  doctorCommand(),
-];
+export interface NodeCommandOptions {
+  /** There is a node around; otherwise they are about others, by the API server. */
+  readonly withNode: boolean;
+}
+
+export const nodeCommands = ({ withNode }: NodeCommandOptions): Command[] => {
+  const commands = [
+    problemsCommand(),
+    explainCommand(),
+    traceCommand(),
+    flowsCommand(),
+    diffCommand(),
+    doctorCommand(withNode),
+  ];
+  return withNode ? commands : commands.map(withoutOwnNode);
+};
 
 const NETWORK = 'its name, the key of a NAD (namespace/name), or the name of its CUDN';
 
 const problemsCommand = (): Command =>
-  textCommand('problems', 'what cannot be programmed or read, by cause, the root cause first')
-    .option('--all', 'list every object', false)
-    .addHelpText('after', '\nExit status: 0 no errors, 1 errors, 2 the agent cannot be asked.')
-    .action(async (options: TextOptions & { all: boolean }) =>
-      finish(await listProblems(connectAgent(options.agentSocket), options), options),
-    );
+  nodeAction(
+    textCommand('problems', 'what cannot be programmed or read, by cause, the root cause first')
+      .option('--all', 'list every object', false)
+      .addHelpText('after', '\nExit status: 0 no errors, 1 errors, 2 the agent cannot be asked.'),
+    {
+      here: async (options: TextOptions & { all: boolean }) =>
+        finish(await listProblems(connectAgent(options.agentSocket), options), options),
+    },
+  );
 
 const explainCommand = (): Command =>
-  withRemotes(textCommand('explain', 'check each thing that a pod, a network or a Service needs on this node'))
-    .addArgument(new Argument('<kind>', 'kind of the object').choices(EXPLAINED))
-    .argument('<name>', `NAMESPACE/NAME of a pod or a Service; for a network ${NETWORK}`)
-    .action(async (kind: Explained, name: string, options: TextOptions & RemoteOptions) => {
-      await using databases = databasesOf(options);
-      using kernel = new LinuxKernel(loadAddon(defaultAddonPath()));
-      const runner = createCommandRunner();
-      const sources = {
-        ...databases,
-        agent: connectAgent(options.agentSocket),
-        runner,
-        podNetns: podNetns(kernel, netnsPaths),
-        hostTable: () => new NftProgram({ runner }).list(),
-      };
-      finish(await explain(sources, kind, name), options);
-    });
+  nodeAction(
+    withRemotes(textCommand('explain', 'check each thing that a pod, a network or a Service needs on a node'))
+      .addArgument(new Argument('<kind>', 'kind of the object').choices(EXPLAINED))
+      .argument('<name>', `NAMESPACE/NAME of a pod or a Service; for a network ${NETWORK}`),
+    {
+      podOf: (kind, name) => (kind === 'pod' ? name : undefined),
+      here: async (kind: Explained, name: string, options: TextOptions & RemoteOptions) => {
+        await using databases = databasesOf(options);
+        using kernel = new LinuxKernel(loadAddon(defaultAddonPath()));
+        const runner = createCommandRunner();
+        const sources = {
+          ...databases,
+          agent: connectAgent(options.agentSocket),
+          runner,
+          podNetns: podNetns(kernel, netnsPaths),
+          hostTable: () => new NftProgram({ runner }).list(),
+        };
+        finish(await explain(sources, kind, name), options);
+      },
+    },
+  );
 
 interface TraceOptions extends TextOptions, RemoteOptions {
   readonly from: readonly string[];
@@ -81,37 +98,42 @@ interface TraceOptions extends TextOptions, RemoteOptions {
 }
 
 const traceCommand = (): Command =>
-  withOvnRemotes(textCommand('trace', 'trace a packet through Open vSwitch and ovn-trace'))
-    .requiredOption('--from <source...>', 'pod NAMESPACE/NAME, host, or outside')
-    .requiredOption(
-      '--to <destination>',
-      'an address, NAMESPACE/NAME of a pod of this node, or service/NAMESPACE/NAME[:PORT]',
-    )
-    .option('--network <network>', `network of the pod: ${NETWORK}`)
-    .option('--port <port>', 'port of the destination (default: 80, or the first port of the Service)')
-    .addOption(
-      new Option('--proto <protocol>', 'protocol (default: tcp, or that of the port of the Service)').choices(
-        PROTOCOLS,
-      ),
-    )
-    .addOption(new Option('--ip-family <family>', 'IP family of the pod or Service to send to').choices(['4', '6']))
-    .option('--established', 'trace a packet of an established connection, not the first one', false)
-    .option('-v, --verbose', 'show every logical stage', false)
-    .option('--raw', 'show the raw output of Open vSwitch and ovn-trace', false)
-    .action(async ({ ipFamily, network, ...options }: TraceOptions) => {
-      await using databases = databasesOf({ ...options, ovsRemote: '' });
-      const runner = createCommandRunner();
-      const hostTable = () => new NftProgram({ runner }).list();
-      const sources = { ...databases, agent: connectAgent(options.agentSocket), runner, hostTable };
-      const output = await trace(sources, {
-        ...options,
-        network,
-        protocol: options.proto,
-        port: options.port === undefined ? undefined : portNumber(options.port),
-        family: ipFamily === undefined ? undefined : ipFamily === '6' ? 6 : 4,
-      });
-      finish({ ...output, exitStatus: 0 }, options);
-    });
+  nodeAction(
+    withOvnRemotes(textCommand('trace', 'trace a packet through Open vSwitch and ovn-trace'))
+      .requiredOption('--from <source...>', 'pod NAMESPACE/NAME, host, or outside')
+      .requiredOption(
+        '--to <destination>',
+        'an address, NAMESPACE/NAME of a pod of this node, or service/NAMESPACE/NAME[:PORT]',
+      )
+      .option('--network <network>', `network of the pod: ${NETWORK}`)
+      .option('--port <port>', 'port of the destination (default: 80, or the first port of the Service)')
+      .addOption(
+        new Option('--proto <protocol>', 'protocol (default: tcp, or that of the port of the Service)').choices(
+          PROTOCOLS,
+        ),
+      )
+      .addOption(new Option('--ip-family <family>', 'IP family of the pod or Service to send to').choices(['4', '6']))
+      .option('--established', 'trace a packet of an established connection, not the first one', false)
+      .option('-v, --verbose', 'show every logical stage', false)
+      .option('--raw', 'show the raw output of Open vSwitch and ovn-trace', false),
+    {
+      podOf: ({ from: [kind, name] }) => (kind === 'pod' ? name : undefined),
+      here: async ({ ipFamily, network, ...options }: TraceOptions) => {
+        await using databases = databasesOf({ ...options, ovsRemote: '' });
+        const runner = createCommandRunner();
+        const hostTable = () => new NftProgram({ runner }).list();
+        const sources = { ...databases, agent: connectAgent(options.agentSocket), runner, hostTable };
+        const output = await trace(sources, {
+          ...options,
+          network,
+          protocol: options.proto,
+          port: options.port === undefined ? undefined : portNumber(options.port),
+          family: ipFamily === undefined ? undefined : ipFamily === '6' ? 6 : 4,
+        });
+        finish({ ...output, exitStatus: 0 }, options);
+      },
+    },
+  );
 
 const portNumber = (text: string): number => {
   const port = Number(text);
@@ -121,62 +143,79 @@ const portNumber = (text: string): number => {
 
 interface FlowsOptions extends NodeOptions, RemoteOptions {
   readonly network?: string;
-  readonly node: boolean;
+  readonly common: boolean;
   readonly summary: boolean;
 }
 
 const flowsCommand = (): Command =>
-  withOvnRemotes(nodeCommand('flows', 'list the flows of br-int and of the gateway bridge by purpose'))
-    .option('--network <network>', `only this network: ${NETWORK}`)
-    .option('--node', 'only flows of the gateway bridge that all networks share, and foreign flows', false)
-    .option('--summary', 'only their number', false)
-    .action(async (options: FlowsOptions) => {
-      if (options.network === undefined && !options.node) throw new CliError('--network or --node is required', 2);
-      await using databases = databasesOf({ ...options, ovsRemote: '' });
-      const sources = { ...databases, agent: connectAgent(options.agentSocket), runner: createCommandRunner() };
-      print(await listFlows(sources, options), options.output);
-    });
+  nodeAction(
+    withOvnRemotes(nodeCommand('flows', 'list the flows of br-int and of the gateway bridge by purpose'))
+      .option('--network <network>', `only this network: ${NETWORK}`)
+      .option('--common', 'only flows of the gateway bridge that all networks share, and foreign flows', false)
+      .option('--summary', 'only their number', false),
+    {
+      here: async (options: FlowsOptions) => {
+        if (options.network === undefined && !options.common)
+          throw new CliError('--network or --common is required', 2);
+        await using databases = databasesOf({ ...options, ovsRemote: '' });
+        const sources = { ...databases, agent: connectAgent(options.agentSocket), runner: createCommandRunner() };
+        print(await listFlows(sources, { ...options, node: options.common }), options.output);
+      },
+    },
+  );
 
 const diffCommand = (): Command =>
-  textCommand('diff', 'compare the programmed state with the desired state')
-    .option('--network <network>', `only this network: ${NETWORK}`)
-    .addHelpText('after', '\nExit status: 0 no difference, 1 differences, 2 some could not be determined.')
-    .action(async (options: TextOptions & { network?: string }) => {
-      const output = await diff(connectAgent(options.agentSocket), options).catch((error: unknown) => {
-        throw new CliError(messageOf(error), 2);
-      });
-      finish(output, options);
-    });
+  nodeAction(
+    textCommand('diff', 'compare the programmed state with the desired state')
+      .option('--network <network>', `only this network: ${NETWORK}`)
+      .addHelpText('after', '\nExit status: 0 no difference, 1 differences, 2 some could not be determined.'),
+    {
+      here: async (options: TextOptions & { network?: string }) => {
+        const output = await diff(connectAgent(options.agentSocket), options).catch((error: unknown) => {
+          throw new CliError(messageOf(error), 2);
+        });
+        finish(output, options);
+      },
+    },
+  );
 
-const doctorCommand = (): Command =>
-  withServer(
+interface DoctorOptions extends TextOptions, RemoteOptions, ServerOptions {
+  readonly fix: boolean;
+  readonly node?: string;
+}
+
+const doctorCommand = (withNode: boolean): Command =>
+  nodeAction(
     withRemotes(
       textCommand(
         'doctor',
-        'find leftovers of deleted networks and pods on this node, and protections that are not in place',
+        'find leftovers of deleted networks and pods on a node, and protections that are not in place',
       ),
     )
       .option('--fix', 'remove the leftovers', false)
       .option(
         '--cluster [cluster]',
         'instead: check that the allocations of the cluster (ids, subnets, addresses) are consistent; asks the API server',
-      ),
-  )
-    .addHelpText('after', '\nExit status: 0 no leftovers or problems, 1 some, 2 they could not be determined.')
-    .action(async (options: TextOptions & RemoteOptions & ServerOptions & { fix: boolean }) => {
-      if (options.cluster !== undefined) return finish(await clusterDoctor(options), options);
-      await using databases = databasesOf(options);
-      using kernel = new LinuxKernel(loadAddon(defaultAddonPath()));
-      const runner = createCommandRunner();
-      const sources = {
-        ...databases,
-        agent: connectAgent(options.agentSocket),
-        netns: kernel.netns(),
-        runner,
-        conntrack: createConntrack(runner),
-      };
-      finish(await doctor(sources, options), options);
-    });
+      )
+      .addHelpText('after', '\nExit status: 0 no leftovers or problems, 1 some, 2 they could not be determined.'),
+    {
+      asksNoNode: ({ cluster, node }) => cluster !== undefined || (!withNode && node === undefined),
+      here: async (options: DoctorOptions) => {
+        if (options.cluster !== undefined || !withNode) return finish(await clusterDoctor(options), options);
+        await using databases = databasesOf(options);
+        using kernel = new LinuxKernel(loadAddon(defaultAddonPath()));
+        const runner = createCommandRunner();
+        const sources = {
+          ...databases,
+          agent: connectAgent(options.agentSocket),
+          netns: kernel.netns(),
+          runner,
+          conntrack: createConntrack(runner),
+        };
+        finish(await doctor(sources, options), options);
+      },
+    },
+  );
 
 interface Databases extends AsyncDisposable {
   readonly northbound: Transact;

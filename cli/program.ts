@@ -23,13 +23,13 @@ import { readManifestFiles } from './input/manifests.ts';
 import { passedOver } from './input/passed-over.ts';
 import { nodeCommands } from './node-commands.ts';
 
-/** As kubectl's plugin it is run by who has a kubeconfig and no node: what asks a node is left out. */
+/** As kubectl's plugin it is run by who has a kubeconfig and no node: nodes are asked by the API server. */
 const PLUGIN = 'kubectl udn';
 
 export const createProgram = (name = 'udnctl'): Command => {
   const isPlugin = name === PLUGIN;
   const udnctl = new ProgramCommand(name)
-    .description(`Shows and explains the user-defined networks of a cluster${isPlugin ? '' : ' or a node'}.`)
+    .description('Shows and explains the user-defined networks of a cluster or a node.')
     .version(`udnctl ${packageJson.version}`, '--version')
     .exitOverride()
     .configureHelp({ showGlobalOptions: true });
@@ -37,7 +37,8 @@ export const createProgram = (name = 'udnctl'): Command => {
     ...clusterCommands({ withNode: !isPlugin }),
     checkCommand({ withNode: !isPlugin }),
     renderCommand(),
-    ...(isPlugin ? [] : [...nodeCommands(), completionCommand()]),
+    ...nodeCommands({ withNode: !isPlugin }),
+    ...(isPlugin ? [] : [completionCommand()]),
   ];
   for (const command of commands) udnctl.addCommand(command.exitOverride());
   return withGlobalFlags(udnctl);

@@ -1,7 +1,11 @@
 /** The options of commands that ask the API server, and whom they ask. */
 import type { Command } from 'commander';
-import { connect } from '../../kube/client/connect.ts';
+import { createKubeClient } from '../../kube/client/client.ts';
+import { type PodLogTarget, readPodLog } from '../../kube/client/pod-log.ts';
 import { loadConnection } from '../../kube/config/load.ts';
+import { createPodExec } from '../../kube/exec/pod-exec.ts';
+import type { PodExec } from '../../kube/exec/types.ts';
+import { createHttpTransport } from '../../kube/transport/http-transport.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { overridesOf, type ServerOptions, withServer } from './server-options.ts';
@@ -28,17 +32,36 @@ export interface Server {
   readonly namespace: string;
 }
 
+export interface ServerWithExec extends Server {
+  /** Runs commands in pods. */
+  readonly exec: PodExec;
+  /** The end of a container's log. */
+  readonly readLog: (target: PodLogTarget, tailLines: number) => Promise<string>;
+}
+
 export const withClient = async <Result>(
   options: ServerOptions,
   use: (server: Server) => Promise<Result>,
+): Promise<Result> => withExec(options, use);
+
+export const withExec = async <Result>(
+  options: ServerOptions,
+  use: (server: ServerWithExec) => Promise<Result>,
 ): Promise<Result> => {
   const { kubeconfig, context, requestTimeout: timeoutMs } = options;
   const connection = await loadConnection({ kubeconfig, context, overrides: overridesOf(options), env: process.env });
-  const client = connect(connection, { userAgent: `udnctl/${packageJson.version}`, timeoutMs });
+  const userAgent = `udnctl/${packageJson.version}`;
+  const transport = createHttpTransport({ connection, timeoutMs });
+  const client = createKubeClient({ transport, userAgent });
+  const exec = createPodExec(connection, { userAgent, timeoutMs });
   try {
-    return await use({ client, namespace: connection.namespace });
+    return await use({
+      ...{ client, exec, namespace: connection.namespace },
+      readLog: (target, tailLines) => readPodLog(transport, target, tailLines),
+    });
   } finally {
     client.close();
+    exec.close();
   }
 };
 

@@ -22,6 +22,8 @@ export interface ReadOptions {
   readonly selector?: string | undefined;
   /** Services and their EndpointSlices, and not pods and what only they need. */
   readonly services?: boolean;
+  /** With `services`: also pods, which they select. */
+  readonly selectedPods?: boolean;
   /** What is said of ids of deleted networks, too. */
   readonly reservations?: boolean;
   /** Policies that nothing enforces, as far as the user may read them. */
@@ -43,6 +45,7 @@ export const readCluster = async (
     namespace,
     selector,
     services = false,
+    selectedPods = false,
     reservations = false,
     policies = false,
     eventsOf,
@@ -64,6 +67,7 @@ export const readCluster = async (
     ...(services
       ? [list(SERVICES, { namespace, labelSelector: selector }), list(ENDPOINT_SLICES, { namespace })]
       : [list(IPAM_CLAIMS, { namespace }), list(NODES), list(PODS, { namespace, labelSelector: selector })]),
+    ...(services && selectedPods ? [list(PODS, { namespace })] : []),
     ...(reservations ? [list(NETWORK_ID_POOLS), list(NODE_NETWORK_REPORTS)] : []),
     eventsOf === undefined
       ? undefined

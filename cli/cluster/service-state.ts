@@ -15,6 +15,8 @@ export interface ServiceState {
   /** An error: it cannot be read, and agents do nothing for it. */
   readonly service: Service | ApiError;
   readonly isHeadless: boolean;
+  /** Empty: its endpoints are written by somebody else. */
+  readonly selector: Readonly<Record<string, string>>;
   /** Of `ExternalName`: what it is a name for. */
   readonly externalName: string;
   /** What it asks for and nobody does yet: `node port 30080/TCP`. */
@@ -29,6 +31,7 @@ export const serviceState = (object: unknown): ServiceState => {
     ...{ key: `${namespace}/${name}`, namespace, name, created: creationTimestamp ?? '' },
     service: readService(object),
     isHeadless: spec?.clusterIP === 'None' || spec?.clusterIPs?.includes('None') === true,
+    selector: spec?.selector ?? {},
     externalName: spec?.externalName ?? '',
     notProgrammed: notProgrammed(object),
   };
@@ -47,7 +50,12 @@ const text = z.string().nullish().catch(undefined);
 const shownSchema = z.object({
   metadata: z.object({ namespace: z.string(), name: z.string(), creationTimestamp: text }),
   spec: z
-    .object({ clusterIP: text, clusterIPs: z.array(text).nullish().catch(undefined), externalName: text })
+    .object({
+      clusterIP: text,
+      clusterIPs: z.array(text).nullish().catch(undefined),
+      externalName: text,
+      selector: z.record(z.string(), z.string()).nullish().catch(undefined),
+    })
     .nullish()
     .catch(undefined),
 });

@@ -26,12 +26,14 @@ export const questionOf = (words: readonly string[], namespace: string): Questio
   const subject = SUBJECTS.find((one) => one === kind) ?? LONG_NAMES[kind];
   if (subject === undefined) throw new CliError(`"${kind}" is not ${SUBJECTS.join(', ')}`, 2);
   if (name === '' || name.split('/').length > 2) throw new CliError(`"${name}" is not a valid name`, 2);
-  const isNamespaced = subject === 'pod' || subject === 'udn';
+  const isNamespaced = subject === 'pod' || subject === 'service' || subject === 'udn';
   return { kind: subject, name: isNamespaced && !name.includes('/') ? `${namespace}/${name}` : name };
 };
 
 const LONG_NAMES: Readonly<Record<string, Question['kind']>> = {
   pods: 'pod',
+  svc: 'service',
+  services: 'service',
   userdefinednetwork: 'udn',
   userdefinednetworks: 'udn',
   clusteruserdefinednetwork: 'cudn',
@@ -52,10 +54,11 @@ export const askWhy = async (
 ): Promise<WhyOutput> => {
   const [first = '', name] = question.name.split('/');
   // What is in one namespace is understood from there: a tenant may not look further.
-  const isIn = name !== undefined && (question.kind === 'pod' || question.kind === 'udn');
+  const isIn = name !== undefined && question.kind !== 'network' && question.kind !== 'cudn';
   const snapshot = await readCluster(client, {
     ...(isIn ? { namespace: first } : {}),
     ...(question.kind === 'pod' && name !== undefined ? { eventsOf: { namespace: first, name } } : {}),
+    ...(question.kind === 'service' && { services: true, selectedPods: true }),
     programs: PROGRAMS_NAMESPACE,
     policies: true,
     now,

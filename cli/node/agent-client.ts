@@ -63,7 +63,7 @@ const get = (socketPath: string, path: string, signal: AbortSignal | undefined):
     const fail = (error: Error): void =>
       reject(
         new CliError(
-          `the agent cannot be reached at ${socketPath}: ${error.message}; run udnctl as root on a node with a running agent`,
+          `the agent cannot be reached at ${socketPath}: ${error.message}; run udnctl as root on a node with a running agent, or select one with --node`,
         ),
       );
     request({ socketPath, path, ...(signal && { signal }) }, (response) => {

@@ -6,9 +6,10 @@ import { why } from './subject.ts';
 import { NETWORK_CASES } from './testing/network-cases.ts';
 import { condition, DEFAULT_ENTRY, entry, NOW, nadOf, scene, settledNetwork, settledPod } from './testing/objects.ts';
 import { POD_CASES } from './testing/pod-cases.ts';
+import { SERVICE_CASES } from './testing/service-cases.ts';
 import { l3, l3Nad, l3Node, n1, net, POD, red, UDN, web, well } from './testing/settled.ts';
 
-const ALL = [...NETWORK_CASES, ...POD_CASES];
+const ALL = [...NETWORK_CASES, ...POD_CASES, ...SERVICE_CASES];
 
 describe('says of', () => {
   it.each(ALL)('$state: $cause', ({ objects, ask, cause, expectedText }) => {

@@ -11,8 +11,9 @@ import { confText, idFinding, primaryRefusal } from './nad-findings.ts';
 import { whyNetwork } from './network.ts';
 import { nodesFindings } from './node-findings.ts';
 import { absentPod, whyPod } from './pod.ts';
+import { whyService } from './service.ts';
 
-export const SUBJECTS = ['pod', 'network', 'udn', 'cudn'] as const;
+export const SUBJECTS = ['pod', 'service', 'network', 'udn', 'cudn'] as const;
 
 export interface Question {
   readonly kind: (typeof SUBJECTS)[number];
@@ -25,6 +26,7 @@ export const why = ({ kind, name }: Question, scene: Scene): Diagnosis => {
     const pod = scene.pods.get(name);
     return pod === undefined ? absentPod(name, scene) : whyPod(pod, scene);
   }
+  if (kind === 'service') return whyService(name, scene) ?? absent({ kind, name }, scene);
   const facts = findNetwork({ kind, name }, scene);
   if (facts !== undefined) return whyNetwork(facts, scene);
   const nad = kind === 'network' ? findNad(name, scene) : undefined;
@@ -74,6 +76,7 @@ const definitionFindings = (nad: NadFacts, scene: Scene): readonly Finding[] => 
 
 const RESOURCES = {
   pod: ['pods'],
+  service: ['services'],
   udn: ['userdefinednetworks'],
   cudn: ['clusteruserdefinednetworks'],
   network: ['userdefinednetworks', 'clusteruserdefinednetworks', 'network-attachment-definitions'],
@@ -83,6 +86,7 @@ const absent = ({ kind, name }: Question, scene: Scene): Diagnosis => {
   const resources: readonly string[] = RESOURCES[kind];
   const hidden = scene.unread.filter(({ resource }) => resources.includes(resource)).map(unreadText);
   const found = [`no object has that name`, ...hidden].join('; ');
-  const finding = blocked('object', 'not-found', found, 'list the names: udnctl networks --cluster -A');
+  const list = kind === 'service' ? 'services -A' : 'networks --cluster -A';
+  const finding = blocked('object', 'not-found', found, `list the names: udnctl ${list}`);
   return diagnosisOf(`${kind} ${name}`, [finding], '', 'cannot be inspected');
 };

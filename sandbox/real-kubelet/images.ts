@@ -1,7 +1,7 @@
 /** The images that real kubelets start, as an archive that containerd imports: nobody has to reach a registry. Pure. */
 import { createHash } from 'node:crypto';
 import { arch } from 'node:os';
-import { type TarEntry, tarArchive } from './tar.ts';
+import { type TarEntry, tarArchive } from '../../base/tar.ts';
 
 /** What pods name `toolbox`, in full: a name without registry and tag is this one to a container runtime. */
 export const TOOLBOX_IMAGE = 'docker.io/library/toolbox:latest';

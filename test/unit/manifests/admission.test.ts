@@ -10,7 +10,7 @@ import {
   UDN_FINALIZER,
 } from '../../../api/names.ts';
 import { NETWORK_ATTACHMENT_DEFINITIONS } from '../../../api/resources.ts';
-import { readKustomization, readManifests, roleSchema } from './load.ts';
+import { readKustomization, readManifests, bindingSchema as roleBindingSchema, roleSchema } from './load.ts';
 
 const expression = z.object({ name: z.string(), expression: z.string() });
 const policySchema = z.object({
@@ -95,8 +95,29 @@ it('the names in the other policies are those of the project', () => {
   expect(quoted(specOf('user-defined-networks-namespace-label').validations)).toEqual([PRIMARY_NETWORK_LABEL]);
 });
 
-it('no role has a wildcard, reads Secrets, runs anything in pods, or acts as somebody else', () => {
-  const roles = readManifests().flatMap((one) => roleSchema.safeParse(one).data ?? []);
+/** For people, who bind it themselves: `udnctl --node` is exec into the agent's pod. */
+const NODE_TOOLS = 'ovn-udn-node-tools';
+
+it('one role runs commands in pods of its own namespace, and nobody is bound to it', () => {
+  const manifests = readManifests();
+  const role = manifests.flatMap((one) => roleSchema.safeParse(one).data ?? []).find(isNodeTools);
+  expect(role?.kind).toBe('Role');
+  expect(role?.rules.map(({ resources, verbs }) => [...resources, ...verbs])).toEqual([
+    ['pods', 'get', 'list'],
+    ['pods/log', 'get'],
+    ['pods/exec', 'get', 'create'],
+  ]);
+  const bound = manifests.flatMap((one) => roleBindingSchema.safeParse(one).data?.roleRef.name ?? []);
+  expect(bound).not.toContain(NODE_TOOLS);
+});
+
+const isNodeTools = ({ metadata }: { readonly metadata: { readonly name: string } }): boolean =>
+  metadata.name === NODE_TOOLS;
+
+it('no other role has a wildcard, reads Secrets, runs anything in pods, or acts as somebody else', () => {
+  const roles = readManifests()
+    .flatMap((one) => roleSchema.safeParse(one).data ?? [])
+    .filter((role) => !isNodeTools(role));
   const words = roles.flatMap(({ rules }) =>
     rules.flatMap(({ apiGroups, resources, verbs }) => [...apiGroups, ...resources, ...verbs]),
   );

@@ -43,6 +43,13 @@ describe('tarArchive', () => {
     }
   });
 
+  it('breaks a long path at a slash, and both halves are in the header', () => {
+    const [folder, file] = ['f'.repeat(120), 'n'.repeat(98)];
+    const header = tarArchive([{ kind: 'file', path: `${folder}/${file}`, content: Buffer.alloc(0), mode: 0o600 }]);
+    expect({ name: readHeader(header).name, prefix: text(header, 345, 155) }).toEqual({ name: file, prefix: folder });
+    expect(readHeader(header).checksum).toBe(checksumOf(header.subarray(0, 512)));
+  });
+
   it('refuses a name that does not fit', () => {
     expect(() => tarArchive([{ kind: 'folder', path: 'x'.repeat(99) }])).toThrow(RangeError);
   });

@@ -1,4 +1,4 @@
-/** Archives of container images' layers: `ustar` of POSIX pax(1). */
+/** Archives: `ustar` of POSIX pax(1). */
 
 export type TarEntry =
   /** Folders come before what is in them; names are from the root, without a slash in front. */
@@ -8,7 +8,7 @@ export type TarEntry =
 const BLOCK = 512;
 const FOLDER_MODE = 0o755;
 
-/** The same entries give the same bytes: owners are root, times are 1970. @throws RangeError for a name of 100 bytes or more */
+/** The same entries give the same bytes: owners are root, times are 1970. @throws RangeError for a path that has no slash to break it at */
 export const tarArchive = (entries: readonly TarEntry[]): Buffer =>
   Buffer.concat([...entries.flatMap(partsOf), Buffer.alloc(2 * BLOCK)]);
 
@@ -21,14 +21,14 @@ const partsOf = (entry: TarEntry): Buffer[] => {
 
 /** The fields in their order, with how many bytes each has; the checksum is that of the block with spaces in its place. */
 const header = (name: string, mode: number, size: number, type: string): Buffer => {
-  if (Buffer.byteLength(name) >= 100) throw new RangeError(`"${name}" is too long for an archive`);
+  const { prefix, rest } = split(name);
   const block = Buffer.alloc(BLOCK);
   let offset = 0;
   const put = (text: string, bytes: number): void => {
     block.write(text, offset);
     offset += bytes;
   };
-  put(name, 100);
+  put(rest, 100);
   for (const [value, digits] of [
     ...[[mode, 7] as const, [0, 7] as const, [0, 7] as const],
     ...[[size, 11] as const, [0, 11] as const],
@@ -39,7 +39,20 @@ const header = (name: string, mode: number, size: number, type: string): Buffer 
   put(' '.repeat(8), 8);
   put(type, 1 + 100);
   put('ustar\0' + '00', 8);
+  block.write(prefix, PREFIX_AT);
   const sum = block.reduce((total, byte) => total + byte, 0);
   block.write(`${sum.toString(8).padStart(6, '0')}\0 `, checksumAt);
   return block;
+};
+
+const PREFIX_AT = 345;
+
+/** A path of 100 bytes or more is in two fields, and the slash between them in none. */
+const split = (name: string): { readonly prefix: string; readonly rest: string } => {
+  if (Buffer.byteLength(name) < 100) return { prefix: '', rest: name };
+  for (let slash = name.indexOf('/'); slash > 0; slash = name.indexOf('/', slash + 1)) {
+    const [prefix, rest] = [name.slice(0, slash), name.slice(slash + 1)];
+    if (rest !== '' && Buffer.byteLength(rest) < 100 && Buffer.byteLength(prefix) <= 155) return { prefix, rest };
+  }
+  throw new RangeError(`"${name}" is too long for an archive`);
 };

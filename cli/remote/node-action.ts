@@ -1,0 +1,87 @@
+/** Lets a command about a node be run here, on the node, or from anywhere by the pod of the node's agent. */
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type Command, Option } from 'commander';
+import { PROGRAMS_NAMESPACE, withExec } from '../cluster/cluster-command.ts';
+import { SERVER_OPTIONS, type ServerOptions, withServer } from '../cluster/server-options.ts';
+import { CliError } from '../errors.ts';
+import { findAgentPod, type NodeTools, nodeOfPod, runInAgentPod, UDNCTL_PATH } from './node-tools.ts';
+import { remoteWords } from './remote-words.ts';
+
+export interface NodeAction<Args extends readonly unknown[]> {
+  /** What it does where the agent is. */
+  readonly here: (...args: Args) => Promise<void>;
+  /** The pod that it is about, whose node is the one to ask when none is named. */
+  readonly podOf?: (...args: Args) => string | undefined;
+  /** It asks no node. */
+  readonly asksNoNode?: (...args: Args) => boolean;
+}
+
+export interface WhereOptions extends ServerOptions {
+  readonly node?: string;
+  readonly agentNamespace: string;
+  readonly agentSocket?: string;
+}
+
+/** The options of where; call it after those of the command itself. */
+export const withNodeOption = (command: Command): Command =>
+  withServer(
+    command
+      .addOption(
+        // UDN_NODE is the agent's own, and its pod has udnctl, too.
+        new Option('--node <node>', "run it on this node, in its agent's pod, by the API server").env('UDNCTL_NODE'),
+      )
+      .addOption(agentNamespaceOption()),
+  );
+
+export const agentNamespaceOption = (): Option =>
+  new Option('--agent-namespace <namespace>', 'with --node: where the pods of udn-agent are')
+    .env('UDNCTL_AGENT_NAMESPACE')
+    .default(PROGRAMS_NAMESPACE);
+
+export const nodeAction = <Args extends readonly unknown[]>(command: Command, action: NodeAction<Args>): Command =>
+  withNodeOption(command).action(async (...all: unknown[]) => {
+    // commander hands on the arguments, the options and the command, whose types `here` declares.
+    const args = all as unknown as Args;
+    const options = command.opts<WhereOptions>();
+    if (action.asksNoNode?.(...args)) return await action.here(...args);
+    const pod = options.node === undefined ? action.podOf?.(...args) : undefined;
+    if (options.node === undefined && isHere(command, options, pod)) return await action.here(...args);
+    await runOnNode(command, options, pod);
+  });
+
+/** Where neither a node nor a pod is known, the error message of the agent that is missing says what to do. */
+const isHere = (command: Command, { agentSocket }: WhereOptions, pod: string | undefined): boolean => {
+  if (agentSocket === undefined) return false;
+  if (command.getOptionValueSource('agentSocket') !== 'default') return true;
+  if (SERVER_OPTIONS.some((name) => name !== 'cluster' && command.getOptionValueSource(name) === 'cli')) return false;
+  // Its folder, and not the socket: where an agent should be and is not, that has to be said.
+  return pod === undefined || existsSync(dirname(agentSocket));
+};
+
+/** For who has a kubeconfig and no node: where the sockets of this machine are is of no interest. */
+export const withoutOwnNode = (command: Command): Command => {
+  for (const option of command.options) {
+    const name = option.attributeName();
+    if (!OF_OWN_NODE.includes(name)) continue;
+    option.hideHelp();
+    command.setOptionValueWithSource(name, undefined, undefined);
+  }
+  return command;
+};
+
+const OF_OWN_NODE: readonly string[] = ['agentSocket', 'nbRemote', 'sbRemote', 'ovsRemote'];
+
+/** Hands on what the command writes, as it comes, and its exit status. */
+export const runOnNode = (command: Command, options: WhereOptions, pod: string | undefined): Promise<void> =>
+  withExec(options, async ({ client, exec }) => {
+    const tools: NodeTools = { client, exec, namespace: options.agentNamespace };
+    const node = options.node ?? (pod === undefined ? undefined : await nodeOfPod(tools, pod));
+    if (node === undefined) throw new CliError('which node? --node names it', 2);
+    const agent = await findAgentPod(tools, node);
+    if (agent.doubt !== undefined) process.stderr.write(`udnctl: ${agent.doubt}\n`);
+    process.exitCode = await runInAgentPod(tools, agent, [UDNCTL_PATH, ...remoteWords(command)], {
+      stdout: (chunk) => void process.stdout.write(chunk),
+      stderr: (chunk) => void process.stderr.write(chunk),
+    });
+  });

@@ -1,0 +1,206 @@
+/**
+ * udnctl as somebody runs it who has a kubeconfig and no node: on this machine, outside of the cluster, with exec through a real
+ * kube-apiserver, a real kubelet and containerd into a pod with the labels, mounts and rights of the DaemonSet. In that pod no
+ * second agent runs: the sandbox's own has the sockets. Needs root and `make build`.
+ */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+import { findArtifacts } from '../../sandbox/artifacts.ts';
+import type { ManifestObject } from '../../sandbox/index.ts';
+import { applyAndWait, useCluster } from './support/cluster/cluster.ts';
+import { layer3, namespace, plainNamespace, pod } from './support/cluster/manifests.ts';
+
+const NODES = ['node-1', 'node-2'] as const;
+const PROGRAMS = 'ovn-udn';
+const cluster = useCluster({ name: 'test-udnctl-remote', api: 'kube', kubelet: 'real', timeoutSeconds: 120 });
+
+const manifestSchema = z.object({
+  spec: z.object({
+    template: z.object({
+      metadata: z.object({ labels: z.record(z.string(), z.string()) }),
+      spec: z.looseObject({
+        containers: z.tuple([z.looseObject({ name: z.string(), volumeMounts: z.array(z.looseObject({})) })]),
+        volumes: z.array(z.looseObject({})),
+      }),
+    }),
+  }),
+});
+
+/** The pod of the DaemonSet as its manifest says, with the programs of the sandbox's node in place of its image. */
+const agentPod = (node: string): ManifestObject => {
+  const { template } = manifestSchema.parse(parse(readFileSync('daemonset/agent.yaml', 'utf8'))).spec;
+  const { containers, volumes, serviceAccountName: _, priorityClassName: __, affinity: ___, ...spec } = template.spec;
+  const [{ name, securityContext, volumeMounts }] = containers;
+  const tools = [
+    { name: 'programs', hostPath: { path: '/opt/ovn-udn' }, mountPath: '/opt/ovn-udn' },
+    { name: 'udnctl', hostPath: { path: '/usr/local/bin/udnctl' }, mountPath: '/opt/ovn-udn/bin/udnctl' },
+  ];
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace: PROGRAMS, name: `udn-agent-${node}`, labels: template.metadata.labels },
+    spec: {
+      ...spec,
+      nodeName: node,
+      terminationGracePeriodSeconds: 1,
+      containers: [
+        {
+          ...{ name, image: 'toolbox', command: ['sleep', 'infinity'], securityContext },
+          volumeMounts: [...volumeMounts, ...tools.map(({ name: of, mountPath }) => ({ name: of, mountPath }))],
+        },
+      ],
+      volumes: [...volumes, ...tools.map(({ name: of, hostPath }) => ({ name: of, hostPath }))],
+    },
+  };
+};
+
+const operatorRoles = (): ManifestObject[] =>
+  parseAllDocuments(readFileSync('daemonset/operators-rbac.yaml', 'utf8')).map((document) => {
+    const manifest = document.toJS() as ManifestObject;
+    return manifest.kind === 'Role'
+      ? { ...manifest, metadata: { ...manifest.metadata, namespace: PROGRAMS } }
+      : manifest;
+  });
+
+const binding = (user: string): ManifestObject => ({
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'RoleBinding',
+  metadata: { namespace: PROGRAMS, name: user },
+  roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'ovn-udn-node-tools' },
+  subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
+});
+
+const run = promisify(execFile);
+
+interface Said {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly status: number;
+}
+
+const udnctl = async (...args: readonly string[]): Promise<Said> => {
+  const { kubeconfig } = await cluster().status();
+  const { node, dist } = findArtifacts();
+  const env = { PATH: process.env['PATH'], KUBECONFIG: kubeconfig };
+  return await new Promise((resolve) => {
+    execFile(node, [join(dist, 'udnctl.mjs'), ...args], { env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
+      resolve({ stdout, stderr, status: error === null ? 0 : Number(error.code) }),
+    );
+  });
+};
+
+/** Packets go on while both are asked. */
+const withoutCounts = (text: string): string => text.replace(/"packets": \d+/g, '"packets": 0');
+
+beforeAll(async () => {
+  await applyAndWait(cluster(), [
+    plainNamespace(PROGRAMS),
+    namespace('red'),
+    layer3('red', 'net', ['10.84.0.0/16/24', 'fd00:84::/48/64']),
+    ...operatorRoles(),
+    binding('operator'),
+  ]);
+  await applyAndWait(cluster(), [pod('red', 'a', 'node-1'), pod('red', 'b', 'node-2'), ...NODES.map(agentPod)]);
+});
+
+describe('a node is asked from anywhere', () => {
+  it.each(NODES)('what it has of the networks: %s', async (node) => {
+    const { stdout, stderr, status } = await udnctl('networks', '--node', node, '-o', 'json');
+    expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
+    const own = await cluster().node(node, ['udnctl', 'networks', '-o', 'json']);
+    expect(JSON.parse(stdout)).toEqual(JSON.parse(own.stdout));
+  });
+
+  it.each([['problems'], ['diff'], ['pods', '--agent'], ['explain', 'network', 'red_net']])('%s', async (...args) => {
+    const [there, own] = await Promise.all([
+      udnctl(...args, '--node', 'node-2'),
+      cluster().node('node-2', ['udnctl', ...args.filter((arg) => arg !== '--agent')]),
+    ]);
+    expect(there).toEqual({ stdout: own.stdout, stderr: '', status: 0 });
+  });
+
+  it('a pod names its node', async () => {
+    const explained = await udnctl('explain', 'pod', 'red/b');
+    expect(explained).toMatchObject({ stderr: '', status: 0 });
+    expect(explained.stdout).toContain('red/b');
+    const traced = await udnctl('trace', '--from', 'pod', 'red/a', '--to', '10.84.1.3');
+    expect(traced).toMatchObject({ stderr: '', status: 0 });
+    expect(traced.stdout).toMatch(/red\/a|10\.84\./);
+  });
+
+  it('more output than fits into one message arrives whole, and the exit status is that of the node', async () => {
+    const [there, own] = await Promise.all([
+      udnctl('flows', '--network', 'red_net', '--node', 'node-1', '-o', 'json'),
+      cluster().node('node-1', ['udnctl', 'flows', '--network', 'red_net', '-o', 'json']),
+    ]);
+    expect(own.stdout.length).toBeGreaterThan(65_536);
+    expect(withoutCounts(there.stdout)).toBe(withoutCounts(own.stdout));
+    expect(await udnctl('explain', 'pod', 'red/none', '--node', 'node-1')).toMatchObject({ status: 1 });
+    expect(await udnctl('explain', 'pod', 'none', '--node', 'node-1')).toMatchObject({
+      status: 2,
+      stderr: 'udnctl: a pod is NAMESPACE/NAME, not "none"\n',
+    });
+  });
+});
+
+it('a bundle has dumps of every node, and nothing of what pods are given', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'udnctl-bundle-'));
+  try {
+    const file = join(folder, 'b.tar.gz');
+    expect(await udnctl('bundle', '-o', file)).toMatchObject({ stderr: '', status: 0 });
+    const { stdout: index } = await run('tar', ['-xzOf', file, '--wildcards', '*/index.txt']);
+    expect(index).not.toContain('MISSING');
+    for (const node of NODES)
+      expect(index).toMatch(new RegExp(`^ok +nodes/${node}/northbound.txt {2}[0-9]{4,} bytes$`, 'm'));
+    const { stdout: northbound } = await run('tar', ['-xzOf', file, '--wildcards', '*/node-1/northbound.txt']);
+    expect(northbound).toContain('red_net_node-1');
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+describe('what is wrong is said', () => {
+  it('no agent there', async () => {
+    expect(await udnctl('problems', '--node', 'node-9')).toEqual({
+      ...{ stdout: '', status: 2 },
+      stderr: 'udnctl: no pod of udn-agent is on node node-9; agents are on node-1, node-2\n',
+    });
+  });
+
+  it('who may not', async () => {
+    const { stderr, status } = await udnctl('problems', '--node', 'node-1', '--as', 'nobody');
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/"nobody" cannot list.*Role ovn-udn-node-tools/s);
+  });
+
+  it('who may, may with the role alone', async () => {
+    expect(await udnctl('networks', '--node', 'node-1', '--as', 'operator')).toMatchObject({ stderr: '', status: 0 });
+    const { stderr } = await udnctl('explain', 'pod', 'red/a', '--as', 'operator');
+    expect(stderr).toMatch(/the node of pod red\/a is unknown: .*--node names it/s);
+  });
+
+  it('no udnctl in the pod', async () => {
+    const objects = await cluster().objects();
+    const named = agentPod('node-2');
+    const other = {
+      ...named,
+      metadata: { ...named.metadata, namespace: 'elsewhere' },
+      spec: {
+        nodeName: 'node-2',
+        containers: [{ name: 'udn-agent', image: 'toolbox', command: ['sleep', 'infinity'] }],
+      },
+    };
+    await objects.apply([plainNamespace('elsewhere')]);
+    await applyAndWait(cluster(), [other]);
+    const { stderr, status } = await udnctl('problems', '--node', 'node-2', '--agent-namespace', 'elsewhere');
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/^udnctl: \/opt\/ovn-udn\/bin\/udnctl cannot be run: (?=.*no such file)/is);
+  });
+});
