@@ -13,6 +13,7 @@ import {
   listClusterPods,
   listClusterServices,
 } from './commands/cluster-lists.ts';
+import { drawGraph } from './commands/graph.ts';
 import { listNetworks } from './commands/networks.ts';
 import { listPods } from './commands/pods.ts';
 import { clusterStatus, nodeStatus } from './commands/status.ts';
@@ -38,6 +39,7 @@ export const clusterCommands = ({ withNode }: ClusterCommandOptions): Command[] 
   servicesCommand(),
   statusCommand(withNode),
   whyCommand(),
+  graphCommand(),
   // On a node it is a part of the node's.
   ...(withNode ? [] : [doctorCommand()]),
 ];
@@ -162,6 +164,17 @@ const doctorCommand = (): Command =>
       const output = await clusterDoctor(options);
       process.stdout.write(formatTextOutput(output, options.output));
       process.exitCode = output.exitStatus;
+    });
+
+const graphCommand = (): Command =>
+  withNamespace(
+    new ProgramCommand('graph').description('a picture of networks, Services, nodes and pods; what is broken is red'),
+  )
+    .argument('[network]', 'only this one, by its name or object: red_net, red/net')
+    .option('-o, --output <file>', 'svg or mermaid for standard output, or a file .svg, .mmd or .mermaid', 'svg')
+    .action(async (network: string | undefined, options: NamespaceOptions & { readonly output: string }) => {
+      const notes = await drawGraph(network, options);
+      process.stderr.write(notes.map((note) => `udnctl: ${note}\n`).join(''));
     });
 
 interface WhyOptions extends NamespaceOptions {
