@@ -17,7 +17,9 @@ COPY package.json package-lock.json .npmrc ./
 # Brings Node 24, too. Not `npm ci`: see docs/adr/0002-install-without-npm-ci.md. The lock file decides the versions.
 RUN npm install --no-save --silent
 COPY . .
-RUN npm run --silent build
+# What udn_agent_build_info says: --build-arg COMMIT=$(git rev-parse --short=12 HEAD)
+ARG COMMIT=unknown
+RUN UDN_COMMIT=${COMMIT} npm run --silent build
 
 FROM ${BASE} AS runtime
 LABEL org.opencontainers.image.title="ovn-udn" \

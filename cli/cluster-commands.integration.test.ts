@@ -1,7 +1,7 @@
 /** Who is asked: the node's agent or the API server. */
 
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -51,9 +51,29 @@ it.concurrent.each([
   ],
   ['the agent that is named', ['networks', '--agent-socket', '/nonexistent/a'], {}, /^udnctl: .*\/nonexistent\/a/],
   ['the agent of the environment', ['pods'], { UDN_STATUS_SOCKET: '/nonexistent/a' }, /^udnctl: .*\/nonexistent\/a/],
+  ['the API server, which alone knows what is to be drawn', ['graph', '-A', '-o', 'mermaid'], {}, /^flowchart LR\n/],
+  [
+    'the API server, for a picture',
+    ['graph'],
+    { UDN_STATUS_SOCKET: '/nonexistent/a' },
+    /^<svg [\s\S]*>no networks<[\s\S]*<\/svg>\n$/,
+  ],
+  ['nobody, for a kind of picture that there is not', ['graph', '-o', 'a.png'], {}, /^udnctl: -o "a.png" is not svg/],
+  [
+    'the API server, for a network that it does not have',
+    ['graph', 'red/net'],
+    {},
+    'udnctl: there is no network red/net in namespace default; -A looks everywhere\n',
+  ],
   ['of all nodes, in the pod of an agent', ['pods', '-A'], { UDN_NODE: 'n1' }, 'no pods\n'],
 ] as const)('%s', async (_, args, env, expected) => {
   expect(await run(args, env)).toEqual(typeof expected === 'string' ? expected : expect.stringMatching(expected));
+});
+
+it('a picture goes into a file', async () => {
+  const file = join(folder, 'networks.svg');
+  expect(await run(['graph', '-A', '-o', file])).toBe('');
+  expect(await readFile(file, 'utf8')).toMatch(/^<svg /);
 });
 
 it('the doctor of the cluster', async () => {

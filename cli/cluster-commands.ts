@@ -13,6 +13,7 @@ import {
   listClusterPods,
   listClusterServices,
 } from './commands/cluster-lists.ts';
+import { drawGraph } from './commands/graph.ts';
 import { listNetworks } from './commands/networks.ts';
 import { listPods } from './commands/pods.ts';
 import { clusterStatus, nodeStatus } from './commands/status.ts';
@@ -44,6 +45,7 @@ export const clusterCommands = ({ withNode }: ClusterCommandOptions): Command[] 
   whyCommand(),
   usageCommand(),
   bundleCommand(),
+  graphCommand(),
 ];
 
 const LIST_FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
@@ -197,6 +199,17 @@ const bundleCommand = (): Command =>
   ).action(async (options: BundleOptions) => {
     process.stdout.write(`${await writeBundle(options)}\n`);
   });
+
+const graphCommand = (): Command =>
+  withNamespace(
+    new ProgramCommand('graph').description('a picture of networks, Services, nodes and pods; what is broken is red'),
+  )
+    .argument('[network]', 'only this one, by its name or object: red_net, red/net')
+    .option('-o, --output <file>', 'svg or mermaid for standard output, or a file .svg, .mmd or .mermaid', 'svg')
+    .action(async (network: string | undefined, options: NamespaceOptions & { readonly output: string }) => {
+      const notes = await drawGraph(network, options);
+      process.stderr.write(notes.map((note) => `udnctl: ${note}\n`).join(''));
+    });
 
 interface WhyOptions extends NamespaceOptions {
   readonly output: TextFormat;

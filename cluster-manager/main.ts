@@ -7,14 +7,15 @@ import { connect } from '../kube/client/connect.ts';
 import { loadConnection } from '../kube/config/load.ts';
 import { createEventRecorder } from '../kube/events/recorder.ts';
 import packageJson from '../package.json' with { type: 'json' };
-import { startHttpServer } from '../program/http-server.ts';
+import { commitOfBuild } from '../program/build-info.ts';
 import { openLog } from '../program/log.ts';
+import { startMetricsListeners } from '../program/metrics-listeners.ts';
 import { releaseMemory } from '../program/release-memory.ts';
 import { runProgram } from '../program/run.ts';
-import { createManager } from './controllers/manager.ts';
+import { createManager, type Manager } from './controllers/manager.ts';
 import { whenLeading } from './leadership.ts';
 import { createObservationLog } from './log.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { helpText, type Options, parseCommand } from './options.ts';
 
 const NAME = 'udn-cluster-manager';
@@ -28,7 +29,7 @@ const main = async (signal: AbortSignal): Promise<void> => {
 
 const run = async (options: Options, signal: AbortSignal): Promise<void> => {
   const log = openLog(NAME, options.logLevel);
-  const { kubeconfig, context, cluster, limits, lease, electsLeader, metricsAddress } = options;
+  const { kubeconfig, context, cluster, limits, lease, electsLeader } = options;
   const connection = await loadConnection({ kubeconfig, context, env: process.env });
   const userAgent = `${NAME}/${packageJson.version}`;
   // With connections of its own the Lease is renewed however much there is to write.
@@ -49,7 +50,6 @@ const run = async (options: Options, signal: AbortSignal): Promise<void> => {
       if (observation.source === 'caught-up') void releaseStart(log);
     },
   });
-  metrics.follow(manager);
   // Ready to take over, where it does not lead.
   let isStandby = electsLeader;
   let isReached = false;
@@ -58,37 +58,50 @@ const run = async (options: Options, signal: AbortSignal): Promise<void> => {
     isHeld = held;
     return manager.run(leading);
   };
-  const http =
-    metricsAddress === undefined
-      ? undefined
-      : await startHttpServer({
-          address: metricsAddress,
-          contentType: metrics.contentType,
-          metrics: () => metrics.text(),
-          // Whoever leads and cannot renew the Lease ends; what waits for the API server is not helped by a new process.
-          notAlive: () => [],
-          // Those that do not lead have metrics, too: with the client that may always write.
-          access: createDelegatedAccess({ client: leaseClient, clock: systemClock }),
-          notReady: () => {
-            if (!isReached)
-              return [
-                `the API server ${connection.server} has not answered the request for the Lease ${lease.namespace}/${lease.name}`,
-              ];
-            return isStandby || manager.state !== undefined ? [] : manager.mirrors.unread();
-          },
-        });
-  log.info({ server: connection.server, metricsPort: http?.port }, 'started');
+  followManager(metrics, manager, () => isHeld());
+  const answers = {
+    contentType: metrics.contentType,
+    metrics: () => metrics.text(),
+    // Whoever leads and cannot renew the Lease ends; what waits for the API server is not helped by a new process.
+    notAlive: () => [],
+    // Those that do not lead have metrics, too: with the client that may always write.
+    access: createDelegatedAccess({ client: leaseClient, clock: systemClock }),
+    notReady: () => {
+      if (!isReached)
+        return [
+          `the API server ${connection.server} has not answered the request for the Lease ${lease.namespace}/${lease.name}`,
+        ];
+      return isStandby || manager.state !== undefined ? [] : manager.mirrors.unread();
+    },
+  };
+  const onStale = (error: unknown): void => log.warn({ err: error }, 'the certificate of the metrics was not replaced');
+  const http = await startMetricsListeners(options.metrics, answers, onStale);
+  log.info({ server: connection.server, metricsPort: http.port, metricsTlsPort: http.tlsPort }, 'started');
   try {
     const onReached = (): void => {
       isReached = true;
     };
     await whenLeading({ client: leaseClient, lease, electsLeader, log, onReached }, lead, signal);
   } finally {
-    await http?.close();
+    await http.close();
     client.close();
     leaseClient.close();
   }
   log.info('stopped');
+};
+
+const followManager = (metrics: Metrics, manager: Manager, isLeading: () => boolean): void => {
+  const { caches } = manager.mirrors;
+  metrics.follow({
+    get state() {
+      return manager.state;
+    },
+    networks: () => [...caches.udns.values(), ...caches.cudns.values()],
+    silenceMs: () => manager.mirrors.silenceMs(),
+    waitingPods: () => manager.waiting.counts(),
+    isLeading,
+    build: { version: packageJson.version, commit: commitOfBuild() },
+  });
 };
 
 /** Of `make build`, beside `dist` as beside this folder. */

@@ -11,7 +11,7 @@ describe('command line', () => {
         context: undefined,
         lease: { namespace: 'ovn-udn', name: 'udn-cluster-manager', seconds: 15 },
         electsLeader: true,
-        metricsAddress: undefined,
+        metrics: { plain: undefined, tls: undefined },
         logLevel: 'info',
         cluster: parseClusterConfig(),
         limits: { maxNetworks: 4095, maxNetworksPerNamespace: 4095 },

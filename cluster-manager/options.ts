@@ -6,14 +6,13 @@ import {
   type Environment,
   type Flag,
   formatHelp,
-  type ListenAddress,
   LOG_LEVEL_FLAG,
   type LogLevel,
   readClusterConfig,
   readFlags,
-  readListenAddress,
   readLogLevel,
 } from '../program/flags.ts';
+import { METRICS_FLAGS, type MetricsOptions, readMetricsOptions } from '../program/metrics-listeners.ts';
 import { MOST_NETWORKS, type NetworkLimits, PER_NAMESPACE_FLAG } from './allocation/network-room.ts';
 
 export interface Options {
@@ -22,8 +21,7 @@ export interface Options {
   readonly lease: LeaseOptions;
   /** False: it works without holding the Lease, and only when nobody holds it at its start. */
   readonly electsLeader: boolean;
-  /** Undefined: nothing is served. */
-  readonly metricsAddress: ListenAddress | undefined;
+  readonly metrics: MetricsOptions;
   readonly logLevel: LogLevel;
   readonly cluster: ClusterConfig;
   readonly limits: NetworkLimits;
@@ -55,7 +53,7 @@ export const parseCommand = (args: readonly string[], env: Environment): Command
       context: flags.text('context'),
       lease: readLease(flags.text('lease'), flags.text('lease-duration')),
       electsLeader: readBoolean('--leader-elect', flags.text('leader-elect')),
-      metricsAddress: readListenAddress(flags, 'metrics-address'),
+      metrics: readMetricsOptions(flags),
       logLevel: readLogLevel(flags),
       cluster: readClusterConfig(flags),
       limits: {
@@ -124,7 +122,7 @@ const FLAGS: readonly Flag[] = [
     help: 'maximum number of networks in each namespace; networks of the cluster do not count',
     defaultText: `${MOST_NETWORKS}`,
   },
-  { flag: 'metrics-address', help: 'serve /metrics, /healthz and /readyz on host:port', defaultText: 'off' },
+  ...METRICS_FLAGS,
   LOG_LEVEL_FLAG,
   ...CLUSTER_FLAGS,
 ];

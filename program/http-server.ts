@@ -1,6 +1,7 @@
 /** `/metrics`, `/healthz` and `/readyz` for Prometheus and the kubelet. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Server as TlsServer } from 'node:tls';
 import { messageOf } from '../base/error-message.ts';
 import type { ListenAddress } from './flags.ts';
 import { createPublicServer } from './public-server.ts';
@@ -8,6 +9,8 @@ import { createPublicServer } from './public-server.ts';
 export interface HttpServerOptions {
   /** Port 0 takes a free one. */
   readonly address: ListenAddress;
+  /** Absent: without TLS. */
+  readonly certificate?: Certificate | undefined;
   readonly contentType: string;
   readonly metrics: () => Promise<string>;
   /** Why it should be restarted, one message each; empty: it need not be. That it answers says that it runs at all. */
@@ -21,18 +24,30 @@ export interface HttpServerOptions {
 /** `unavailable`: nobody can say so now. */
 export type Access = 'allowed' | 'forbidden' | 'unauthenticated' | 'unavailable';
 
+/** PEM. */
+export interface Certificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
 export interface HttpServer {
   readonly port: number;
+  /** For connections from now on. @throws when the two do not belong together; the one before stays */
+  renew(certificate: Certificate): void;
   close(): Promise<void>;
 }
 
 /** @throws when the address can't be listened on */
 export const startHttpServer = async (options: HttpServerOptions): Promise<HttpServer> => {
-  const server = createPublicServer((request, response) => {
-    answer(options, request, response).catch((error: unknown) => {
-      response.writeHead(500).end(messageOf(error));
-    });
-  });
+  const server = createPublicServer(
+    (request, response) => {
+      answer(options, request, response).catch((error: unknown) => {
+        response.writeHead(500).end(messageOf(error));
+      });
+    },
+    undefined,
+    options.certificate,
+  );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.address.port, options.address.host, resolve);
@@ -40,6 +55,9 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   const { port } = server.address() as AddressInfo;
   return {
     port,
+    renew: (certificate) => {
+      (server as Partial<Pick<TlsServer, 'setSecureContext'>>).setSecureContext?.(certificate);
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

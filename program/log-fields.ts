@@ -22,6 +22,7 @@ export const LOG_FIELDS = {
   leader: 'the leader',
   mac: 'a MAC address of a neighbour',
   metricsPort: 'TCP port of metrics and probes',
+  metricsTlsPort: 'TCP port of metrics and probes with TLS',
   milliseconds: 'duration',
   module: 'the module of the program that logs',
   network: 'name of a network',

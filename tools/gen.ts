@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import { crdFiles } from '../api/crd/crds.ts';
 import { generateOvsdbModels } from '../ovsdb/gen/generate.ts';
 import { apiDocs } from './api-docs.ts';
+import { dashboardFiles } from './dashboard.ts';
 import { metricsDocs } from './metrics-docs.ts';
 import { problemDocs } from './problem-docs.ts';
 import { registryDocs } from './registries.ts';
@@ -22,6 +23,7 @@ const GENERATORS: readonly (() => GeneratedFiles | Promise<GeneratedFiles>)[] = 
   apiDocs,
   metricsDocs,
   problemDocs,
+  dashboardFiles,
   serviceMatrixDocs,
 ];
 

@@ -13,7 +13,8 @@ describe.each(ALL)('$name', ({ name, type, help, labels, use }) => {
     expect(name).toMatch(/^udn_(agent|clustermanager)(_[a-z0-9]+)+$/);
     expect(name).not.toMatch(/_(ms|milliseconds|minutes|hours|kb|mb|percent)(_|$)/);
     expect(name.endsWith('_total')).toBe(type === 'counter');
-    expect(name).not.toMatch(/_(count|sum|bucket|info)$/);
+    expect(name).not.toMatch(/_(count|sum|bucket)$/);
+    if (name.endsWith('_info')) expect(name).toMatch(/_build_info$/);
     if (type === 'histogram') expect(name).toMatch(/_(seconds|bytes)$/);
   });
 

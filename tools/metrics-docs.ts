@@ -1,7 +1,7 @@
 /** `docs/metrics.md`: what there is at `/metrics` of both daemons, made from where it is registered. */
 import { type MetricObject, Registry } from 'prom-client';
 import { AGENT_METRICS, type MetricEntry } from '../agent/metrics/registry.ts';
-import { createMetrics } from '../cluster-manager/metrics.ts';
+import { createMetrics } from '../cluster-manager/metrics/metrics.ts';
 import { markdownTable } from './markdown.ts';
 
 /** Of the cluster manager: what is worth waking somebody. */
@@ -14,6 +14,13 @@ export const MANAGER_USES: Readonly<Record<string, string>> = {
   udn_clustermanager_reserved_network_ids:
     'alert: above 0 for an hour: events of Nodes say which agents have not reported that deleted networks are gone',
   udn_clustermanager_silence_seconds: 'alert: above 120: the API server is not heard of',
+  udn_clustermanager_build_info: 'which version runs where: `count by (version) (udn_clustermanager_build_info)`',
+  udn_clustermanager_leader: 'alert: the sum of all cluster managers is not 1 for 2 minutes',
+  udn_clustermanager_network_conditions: 'alert: `status="False"` with a reason of an error for 5 minutes',
+  udn_clustermanager_network_ready: 'alert: 0 for 5 minutes; `udnctl why` says what the network waits for',
+  udn_clustermanager_network_pool_used: 'alert: above 90 % of used and free together',
+  udn_clustermanager_network_pool_free: 'alert: 0: pods, or nodes, get nothing of the network',
+  udn_clustermanager_pods_waiting: 'alert: above 0 for 5 minutes; `udnctl problems` names the pods',
 };
 
 export interface ListedMetric {
@@ -38,7 +45,14 @@ export const agentMetrics = (): ListedMetric[] =>
 
 export const managerMetrics = (): ListedMetric[] => {
   const registry = new Registry();
-  createMetrics(registry).follow({ state: undefined, mirrors: { silenceMs: () => 0 } });
+  createMetrics(registry).follow({
+    state: undefined,
+    networks: () => [],
+    silenceMs: () => 0,
+    waitingPods: () => new Map(),
+    isLeading: () => false,
+    build: { version: '', commit: '' },
+  });
   return ofRegistry(registry)
     .filter(({ name }) => name.startsWith('udn_'))
     .map((metric) => ({ ...metric, use: MANAGER_USES[metric.name] ?? '' }));
@@ -68,7 +82,7 @@ const text = (manager: readonly ListedMetric[]): string =>
     ACCESS,
     PROBES,
     `## udn-agent\n\nSource: \`agent/metrics/registry.ts\`. \`backend\` is \`openflow\`, \`host\`, \`nftables\`, \`northbound\`, \`southbound\` or \`openvswitch\`.\n\n${table(agentMetrics())}`,
-    `## udn-cluster-manager\n\nSource: \`cluster-manager/metrics.ts\`.\n\n${table(manager)}`,
+    `## udn-cluster-manager\n\nSource: \`cluster-manager/metrics/\`.\n\n${table(manager)}`,
   ].join('\n\n')}\n`;
 
 const ACCESS = `## Who may read them
@@ -82,7 +96,10 @@ loopback address all have one. While the API server does not answer, neither doe
 
 Of 256 connections at once, the one that has waited for longest without a question makes room for a new one; a question has to come within 5 s.
 
-Connections are not encrypted: keep \`--metrics-address\` on a loopback address, or put a proxy with TLS before it. On the node, root reads the agent's without a token:
+Connections to \`--metrics-address\` are not encrypted: keep it on a loopback address, for probes. For Prometheus on another node the same is served
+with TLS at \`--metrics-tls-address\`, with \`tls.crt\` and \`tls.key\` of \`--metrics-tls-folder\`, which are reread when they change; a certificate that cannot be
+used is logged, and the one before stays. The component \`daemonset/monitoring\` and the values \`monitoring\` of the chart set up all of this: PodMonitors, the
+account of Prometheus, alerts and a dashboard. On the node, root reads the agent's without a token:
 \`curl --unix-socket /run/ovn-udn/agent.sock http://agent/metrics\`.`;
 
 const PROBES = `## Probes

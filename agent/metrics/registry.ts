@@ -13,6 +13,12 @@ export interface MetricEntry {
 }
 
 export const AGENT_METRICS = {
+  udn_agent_build_info: {
+    type: 'gauge',
+    help: '1, with the version of the program and the commit that it was built of.',
+    labels: ['version', 'commit'],
+    use: 'which version runs where: `count by (version) (udn_agent_build_info)`',
+  },
   udn_agent_cni_phase_duration_seconds: {
     type: 'histogram',
     help: 'Time of CNI calls by phase; phase "total" is the whole call.',

@@ -12,14 +12,13 @@ import {
   type Flag,
   type Flags,
   formatHelp,
-  type ListenAddress,
   LOG_LEVEL_FLAG,
   type LogLevel,
   readClusterConfig,
   readFlags,
-  readListenAddress,
   readLogLevel,
 } from '../../program/flags.ts';
+import { METRICS_FLAGS, type MetricsOptions, readMetricsOptions } from '../../program/metrics-listeners.ts';
 import type { TunnelEncryption } from '../model/view.ts';
 import type { GatewayOptions } from '../node/uplink/types.ts';
 import { ENCRYPTION_FLAGS, readEncryption } from './encryption.ts';
@@ -43,7 +42,7 @@ export interface AgentOptions {
   readonly statusSocket: string;
   /** How long ADD waits for a pod's addresses, and then for its ports. */
   readonly cniWaitSeconds: number;
-  readonly metricsAddress: ListenAddress | undefined;
+  readonly metrics: MetricsOptions;
   readonly logLevel: LogLevel;
   readonly gateway: GatewayOptions;
   /** Where the kubelet's processes are, below the root of cgroup v2; absent: it is looked for. */
@@ -66,7 +65,7 @@ export type CleanupOptions = Omit<
   | 'encapIps'
   | 'encryption'
   | 'cniWaitSeconds'
-  | 'metricsAddress'
+  | 'metrics'
   | 'gateway'
   | 'kubeletCgroup'
   | 'networkRendering'
@@ -105,7 +104,7 @@ const FLAGS: readonly Flag[] = [
     defaultText: String(DEFAULT_CNI_WAIT_SECONDS),
   },
   { flag: 'status-socket', help: 'status socket for udnctl', defaultText: '/run/ovn-udn/agent.sock' },
-  { flag: 'metrics-address', help: 'serve /metrics, /healthz and /readyz on host:port', defaultText: 'off' },
+  ...METRICS_FLAGS,
   LOG_LEVEL_FLAG,
   ...GATEWAY_FLAGS,
   { flag: 'kubelet-cgroup', help: 'cgroup of the kubelet, below the root of cgroup v2', defaultText: 'detected' },
@@ -180,7 +179,7 @@ const readOptions = (flags: Flags): AgentOptions => {
     encapIps: readEncapIps(flags.text('encap-ips') ?? ''),
     encryption: readEncryption(flags),
     cniWaitSeconds: readSeconds(flags, 'cni-wait', DEFAULT_CNI_WAIT_SECONDS),
-    metricsAddress: readListenAddress(flags, 'metrics-address'),
+    metrics: readMetricsOptions(flags),
     gateway: readGatewayOptions(flags),
     kubeletCgroup: readCgroup(flags.text('kubelet-cgroup')),
     networkRendering: readRendering(flags.text('network-rendering') ?? 'always'),

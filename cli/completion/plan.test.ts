@@ -37,6 +37,9 @@ it('values of options', () => {
   expect(planOf('pods', '--node', '')).toBe('node');
   expect(planOf('services', '-n', '')).toBe('namespace');
   expect(planOf('services', '-o', 'j')).toEqual(['json']);
+  expect(planOf('graph', '-o', '')).toBe('files');
+  expect(planOf('graph', '-n', '')).toBe('namespace');
+  expect(planOf('graph', 'red')).toBe('network');
   expect(planOf('why', '--context', '')).toBe('context');
   expect(planOf('why', '--cluster', '')).toBe('cluster');
   expect(planOf('--context', 'x', 'pods', '-n', '')).toBe('namespace');

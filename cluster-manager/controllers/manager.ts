@@ -38,6 +38,7 @@ import { stateSources } from './state-sources.ts';
 import { followCaches, onFreshness, touch } from './triggers.ts';
 import type { ControllerContext, Enqueue, Reconcile } from './types.ts';
 import { createUnanswered, type Unanswered } from './unanswered.ts';
+import { createWaitingPods, type WaitingPods } from './waiting-pods.ts';
 
 export interface ManagerOptions {
   readonly client: KubeClient;
@@ -71,6 +72,7 @@ export interface Manager {
   /** Undefined until what existed has been read. */
   readonly state: ClusterState | undefined;
   readonly mirrors: Mirrors;
+  readonly waiting: Pick<WaitingPods, 'counts'>;
 }
 
 export const createManager = (options: ManagerOptions): Manager => {
@@ -78,7 +80,7 @@ export const createManager = (options: ManagerOptions): Manager => {
   const outage = createOutage({ clock, random });
   const observeMirror = (about: MirrorObservation): void => observe({ source: 'mirror', about });
   const mirrors = createMirrors(client, observeMirror, outage);
-  const unanswered = createUnanswered(clock);
+  const [unanswered, waiting] = [createUnanswered(clock), createWaitingPods()];
   const writer = openWriter({ client, outage, clock, random }, (about) => {
     unanswered.follow(about);
     observe({ source: 'writer', about });
@@ -103,7 +105,7 @@ export const createManager = (options: ManagerOptions): Manager => {
       return ids;
     };
     return startControllers(
-      { client, writer, problems, clock, caches: mirrors.caches, state, ownWrites: createOwnWrites() },
+      { client, writer, problems, clock, caches: mirrors.caches, state, waiting, ownWrites: createOwnWrites() },
       { unanswered, keepIds, random: random ?? Math.random, signal },
       queueMaker({ clock, random, observe }),
     );
@@ -122,6 +124,7 @@ export const createManager = (options: ManagerOptions): Manager => {
 
   return {
     mirrors,
+    waiting,
     get state() {
       return state;
     },

@@ -9,11 +9,12 @@ import type { PodFacts } from '../facts/pod-facts.ts';
 import type { AddressWaiters } from './address-waiters.ts';
 import { settleClaim } from './claim-status.ts';
 import type { ControllerContext, Reconcile } from './types.ts';
+import type { WaitingCause } from './waiting-pods.ts';
 
 export const podReconciler =
   (context: ControllerContext, waiters: AddressWaiters): Reconcile =>
   async (key, signal) => {
-    const { caches, writer, state, problems } = context;
+    const { caches, writer, state, problems, waiting } = context;
     const pod = caches.pods.get(key);
     if (pod === undefined) return;
     const plan = state.planPod(pod, caches.namespaces.get(pod.namespace)?.labels);
@@ -21,9 +22,19 @@ export const podReconciler =
     problems.report(regarding, 'ErrorAllocatingPod', plan.problems);
     problems.report(regarding, 'RequestIgnored', ignoredByNetworks(pod, state.registry));
     waiters.set(key, plan.waitsFor);
-    if (!(await areSettled(context, plan, signal))) return;
+    const isSettled = await areSettled(context, plan, signal);
+    // It may be gone meanwhile, or have completed.
+    const now = caches.pods.get(key);
+    if (now?.uid === pod.uid && now.isActive) waiting.set(key, causeOf(plan, isSettled));
+    if (!isSettled) return;
     if (Object.keys(plan.entries).length > 0) await writeEntries(writer, pod, plan.entries, signal);
   };
+
+const causeOf = ({ waitsFor, problems }: PodPlan, isSettled: boolean): WaitingCause | undefined => {
+  if (waitsFor.length > 0) return 'no_free_address';
+  if (problems.length > 0) return 'refused';
+  return isSettled ? undefined : 'claim';
+};
 
 /**
  * What claims have is in their status before a pod has it: a manager that restarts would give it to another one

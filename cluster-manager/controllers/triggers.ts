@@ -32,7 +32,7 @@ interface TouchContext extends Pick<ControllerContext, 'caches' | 'state' | 'enq
   readonly waiters: AddressWaiters;
 }
 
-export interface TriggerContext extends TouchContext {
+export interface TriggerContext extends TouchContext, Pick<ControllerContext, 'waiting'> {
   readonly views: NetworkViews;
   readonly creations: NadCreations;
   readonly users: PodUsers;
@@ -205,6 +205,7 @@ const onPod = (context: TriggerContext, change: Change<PodFacts>): void => {
   const isGone = after === undefined || !after.isActive || (before !== undefined && before.uid !== after.uid);
   if (isGone && before !== undefined) {
     waiters.set(key, []);
+    context.waiting.set(key, undefined);
     touch(context, state.releasePod(key));
   }
   if (after === undefined || !after.isActive) return;

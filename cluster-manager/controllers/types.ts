@@ -9,6 +9,7 @@ import type { Caches } from './caches.ts';
 import type { IdKeeper } from './id-keeper.ts';
 import type { OwnWrites } from './own-writes.ts';
 import type { ProblemReporter } from './problem-reporter.ts';
+import type { WaitingPods } from './waiting-pods.ts';
 
 export interface ControllerContext {
   readonly client: Pick<KubeClient, 'get' | 'patch' | 'delete'>;
@@ -21,6 +22,7 @@ export interface ControllerContext {
   readonly state: ClusterState;
   /** Of the status of networks. */
   readonly ownWrites: OwnWrites;
+  readonly waiting: WaitingPods;
   readonly enqueue: Enqueue;
 }
 

@@ -50,6 +50,8 @@ export interface GoModule<Name extends string> {
   readonly module: string;
   /** Of the linker. */
   readonly flags: string;
+  /** Build tags, which leave out what the program is not needed for. */
+  readonly tags?: readonly string[];
   /** By program. */
   readonly packages: Readonly<Record<Name, string>>;
 }
@@ -85,7 +87,7 @@ interface Build<Name extends string> extends GoModule<Name> {
 }
 
 const buildAll = async <Name extends string>(names: readonly Name[], build: Build<Name>): Promise<void> => {
-  const { title, recipe, module, flags, packages, folder, progress, env } = build;
+  const { title, recipe, module, flags, tags = [], packages, folder, progress, env } = build;
   if (names.length === 0) return;
   progress(`building ${names.join(', ')} of ${title} ${recipe.version} into ${folder} (once, minutes)`);
   const go = await findGo(recipe, { env, progress });
@@ -94,7 +96,7 @@ const buildAll = async <Name extends string>(names: readonly Name[], build: Buil
   try {
     for (const name of names) {
       const start = performance.now();
-      await compile(go, { name, module, flags, source: packages[name], output: join(draft, name), progress });
+      await compile(go, { name, module, flags, tags, source: packages[name], output: join(draft, name), progress });
       await rename(join(draft, name), join(folder, name));
       progress(`${name} is built (${((performance.now() - start) / 1000).toFixed(0)} s)`);
     }
@@ -107,6 +109,7 @@ interface Compilation {
   readonly name: string;
   readonly module: string;
   readonly flags: string;
+  readonly tags: readonly string[];
   /** The Go package. */
   readonly source: string;
   readonly output: string;
@@ -119,9 +122,9 @@ const KEPT_LINES = 20;
 
 const compile = async (
   go: GoCommand,
-  { name, module, flags, source, output, progress }: Compilation,
+  { name, module, flags, tags, source, output, progress }: Compilation,
 ): Promise<void> => {
-  const args = ['build', '-v', '-ldflags', flags, '-o', output, source];
+  const args = ['build', '-v', '-ldflags', flags, '-tags', tags.join(','), '-o', output, source];
   const child = spawn(go.file, args, { cwd: module, env: go.env, stdio: ['ignore', 'ignore', 'pipe'] });
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message));

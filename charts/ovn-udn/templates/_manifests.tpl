@@ -8,6 +8,20 @@
 {{- $text | replace "namespace: ovn-udn" (printf "namespace: %s" .root.Release.Namespace) | replace "system:serviceaccount:ovn-udn:" (printf "system:serviceaccount:%s:" .root.Release.Namespace) -}}
 {{- end -}}
 
+{{- /* A file of monitoring/, with the Secret and the labels of the values. Call with a dict: root, file. */ -}}
+{{- define "ovn-udn.monitoring" -}}
+{{- $text := include "ovn-udn.documents" (dict "root" .root "file" (printf "monitoring/%s" .file)) -}}
+{{- $text | replace "ovn-udn-metrics-tls" .root.Values.monitoring.tlsSecret -}}
+{{- end -}}
+
+{{- /* An object of it, with the labels by which the Prometheus Operator, or Grafana, finds it. Call with a dict: root, file, labels. */ -}}
+{{- define "ovn-udn.labelled" -}}
+{{- $object := include "ovn-udn.monitoring" . | fromYaml -}}
+{{- if $object.Error }}{{ fail $object.Error }}{{ end -}}
+{{- $_ := set $object.metadata "labels" (mergeOverwrite $object.metadata.labels .labels) -}}
+{{ toYaml $object }}
+{{- end -}}
+
 {{- define "ovn-udn.variables" -}}
 {{- range $name, $value := .Values.settings }}
 {{ printf "UDN_%s" (snakecase $name | upper) }}: {{ $value | quote }}
@@ -55,5 +69,14 @@
 {{- $_ := set $pod.spec "volumes" (append $pod.spec.volumes $volume) -}}
 {{- end -}}
 {{- $_ := set $container "args" $args -}}
+{{- /* In the order of kustomize. */ -}}
+{{- if .root.Values.monitoring.podMonitor.install -}}
+{{- $tls := include "ovn-udn.monitoring" (dict "root" .root "file" (printf "%s-tls.yaml" (trimPrefix "udn-" $object.metadata.name))) | fromYaml -}}
+{{- $added := $tls.spec.template.spec -}}
+{{- range $key, $list := omit (first $added.containers) "name" -}}
+{{- $_ := set $container $key (concat $list (default list (get $container $key))) -}}
+{{- end -}}
+{{- $_ := set $pod.spec "volumes" (concat $added.volumes (default list $pod.spec.volumes)) -}}
+{{- end -}}
 {{ toYaml $object }}
 {{- end -}}

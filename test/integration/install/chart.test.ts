@@ -49,6 +49,9 @@ const NAMESPACED = [
   'DaemonSet',
   'Deployment',
   'PodDisruptionBudget',
+  'Secret',
+  'PodMonitor',
+  'PrometheusRule',
 ];
 
 /** By kind and name, without what the two ways of installing do in ways of their own. */
@@ -87,6 +90,34 @@ describe('the chart', () => {
     const ours = comparable(await rendered());
     expect([...ours.keys()].sort()).toEqual([...kustomized.keys()].sort());
     for (const [name, object] of kustomized) expect(ours.get(name), name).toEqual(object);
+  });
+
+  it('with monitoring it is what kustomize makes of the component', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'overlay-'));
+    const kubectl = await createKubectl('');
+    try {
+      const base = relative(await realpath(folder), resolve('daemonset'));
+      const text = `resources: [${base}]\ncomponents: [${base}/monitoring]\nnamespace: ovn-udn\n`;
+      await writeFile(join(folder, 'kustomization.yaml'), text);
+      const kustomized = comparable(objectsOf(await kubectl.run('kustomize', folder)));
+      const parts = ['podMonitor', 'rules', 'dashboard'].map((part) => `monitoring.${part}.install=true`);
+      const ours = comparable(await rendered('--set', parts.join(',')));
+      expect([...ours.keys()].sort()).toEqual([...kustomized.keys()].sort());
+      for (const [name, object] of kustomized) expect(ours.get(name), name).toEqual(object);
+      const other = await rendered(
+        ...['--namespace', 'elsewhere', '--set', `${parts.join(',')},monitoring.tlsSecret=mine`],
+        ...['--set', 'monitoring.podMonitor.labels.release=prometheus,monitoring.rules.labels.release=prometheus'],
+      );
+      const monitor = textOf(other, 'PodMonitor');
+      expect(monitor).toContain('"release":"prometheus"');
+      expect(monitor).toContain('"secret":{"key":"ca.crt","name":"mine"}');
+      expect(textOf(other, 'PrometheusRule')).toContain('"release":"prometheus"');
+      expect(textOf(other, 'DaemonSet')).toContain('"secretName":"mine"');
+      expect(textOf(other, 'ClusterRoleBinding')).not.toContain('"namespace":"ovn-udn"');
+    } finally {
+      await kubectl.close();
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 
   it('keeps the definitions, and with them the networks, when it is uninstalled', async () => {
@@ -212,6 +243,8 @@ describe('values', () => {
     ['clusterManager.maxNetworks=many', "at '/clusterManager/maxNetworks'"],
     ['variables.GATEWAY_MODE=local', "'GATEWAY_MODE' does not match pattern"],
     ['admission.install=maybe', "at '/admission/install'"],
+    ['monitoring.rules.install=maybe', "at '/monitoring/rules/install'"],
+    ['monitoring.tlsSecret=A_B', "at '/monitoring/tlsSecret'"],
   ])('%s is refused', async (value, message) => {
     const { code, stderr } = await render('--set', value);
     expect(code).toBe(1);

@@ -1,12 +1,20 @@
 /** What the cluster manager does, as Prometheus metrics. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Manager, ManagerObservation } from './controllers/manager.ts';
+import type { ManagerObservation } from '../controllers/manager.ts';
+import { WAITING_CAUSES, type WaitingCause } from '../controllers/waiting-pods.ts';
+import { type NetworkSources, registerNetworkGauges } from './network-gauges.ts';
 
-type Followed = { readonly state: Manager['state']; readonly mirrors: Pick<Manager['mirrors'], 'silenceMs'> };
+/** What the gauges read when somebody asks. */
+export interface Followed extends NetworkSources {
+  silenceMs(): number;
+  waitingPods(): ReadonlyMap<WaitingCause, number>;
+  /** Whether this process holds the Lease, or works without one. */
+  isLeading(): boolean;
+  readonly build: { readonly version: string; readonly commit: string };
+}
 
 export interface Metrics {
   observe(observation: ManagerObservation): void;
-  /** Gauges that are read when somebody asks. */
   follow(manager: Followed): void;
   readonly contentType: string;
   text(): Promise<string>;
@@ -60,32 +68,43 @@ export const createMetrics = (registry = new Registry()): Metrics => {
 };
 
 const followState = (registers: Registry[], manager: Followed): void => {
+  registerNetworkGauges(registers, manager);
   new Gauge({
-    name: 'udn_clustermanager_networks',
-    help: 'User-defined networks that have an id.',
-    labelNames: ['topology', 'role'],
+    name: 'udn_clustermanager_build_info',
+    help: '1, with the version of the program and the commit that it was built of.',
+    labelNames: ['version', 'commit'],
     registers,
-    collect() {
-      this.reset();
-      for (const { network } of manager.state?.registry.networks() ?? []) {
-        this.inc({ topology: network.topology, role: network.role });
-      }
+  }).set(manager.build, 1);
+  const gauges = {
+    udn_clustermanager_reserved_network_ids: {
+      help: 'Reserved ids of deleted networks whose removal some node has not reported.',
+      read: () => manager.state?.registry.ids.retired.size ?? 0,
     },
-  });
-  new Gauge({
-    name: 'udn_clustermanager_reserved_network_ids',
-    help: 'Reserved ids of deleted networks whose removal some node has not reported.',
-    registers,
-    collect() {
-      this.set(manager.state?.registry.ids.retired.size ?? 0);
+    udn_clustermanager_silence_seconds: {
+      help: 'Longest time since the last response of the API server; 0 where another cluster manager leads.',
+      read: () => (manager.isLeading() ? manager.silenceMs() / 1000 : 0),
     },
-  });
+    udn_clustermanager_leader: {
+      help: '1 while this process leads: it holds the Lease, or works without one.',
+      read: () => (manager.isLeading() ? 1 : 0),
+    },
+  };
+  for (const [name, { help, read }] of Object.entries(gauges)) {
+    new Gauge({
+      ...{ name, help, registers },
+      collect() {
+        this.set(read());
+      },
+    });
+  }
   new Gauge({
-    name: 'udn_clustermanager_silence_seconds',
-    help: 'Longest time since the last response of the API server.',
+    name: 'udn_clustermanager_pods_waiting',
+    help: 'Pods that lack something of a layer-2 network: no_free_address, refused (an event of the pod says why), or claim (the IPAMClaim is not written yet).',
+    labelNames: ['cause'],
     registers,
     collect() {
-      this.set(manager.mirrors.silenceMs() / 1000);
+      const counts = manager.waitingPods();
+      for (const cause of WAITING_CAUSES) this.set({ cause }, counts.get(cause) ?? 0);
     },
   });
 };
