@@ -34,7 +34,7 @@ export const PROBLEM_CAUSES = {
     follows: ['vswitchd-not-responding'],
   },
   'changed-by-others': {
-    summary: 'somebody else changes what the agent programs on this node',
+    summary: 'another program changes what the agent programs on this node',
     next: 'find out who: another firewall, network manager or CNI plugin, or a script; while a change is not repaired, packets pass that should not',
   },
   'cni-busy': {
