@@ -84,7 +84,7 @@ describe('on the node', () => {
     const move = (from: string, to: string): string => `while read pid; do echo $pid > ${to}; done < ${from}`;
     const pids = (await onNode(`cat ${own}/cgroup.procs`)).trim().split('\n');
     await onNode(`${move(`${own}/cgroup.procs`, '/sys/fs/cgroup/cgroup.procs')}; rmdir ${own}`);
-    await problemBecomes(/^warning {2}there is no cgroup of a kubelet: .*\[kubelet-cgroup-missing\]$/, 0);
+    await problemBecomes(/^warning {2}the cgroup of the kubelet was not found: .*\[kubelet-cgroup-missing\]$/, 0);
     await onNode(`mkdir ${own}; for pid in ${pids.join(' ')}; do echo $pid > ${own}/cgroup.procs; done`);
     await isWell();
   });
