@@ -33,6 +33,10 @@ export const PROBLEM_CAUSES = {
     next: 'check ovs-vswitchd and nft on this node; the agent retries with backoff',
     follows: ['vswitchd-not-responding'],
   },
+  'changed-by-others': {
+    summary: 'another program changes what the agent programs on this node',
+    next: 'find out who: another firewall, network manager or CNI plugin, or a script; while a change is not repaired, packets pass that should not',
+  },
   'cni-busy': {
     summary: 'more CNI calls than may be under way at once',
     next: 'the kubelet retries; if it stays, look for pods whose ADD waits: udnctl pods',

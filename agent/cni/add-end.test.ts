@@ -76,11 +76,13 @@ it('ADD that waits for addresses says so while it waits', async () => {
   const it = setUp();
   it.cluster.pod('ns/a', { node: 'node1', networks: {} });
   it.flush();
+  it.shortages.set('ns/a', 'network default: subnet 10.128.0.0/23 has no free address left');
   const answer = it.call('ADD');
   answer.catch(() => undefined);
   await it.clock.advance(3_000);
   const pod = { namespace: 'ns', name: 'a', runtimeUid: 'uid-a' };
-  expect(it.handler.failures.of(pod)).toMatchObject({ cause: 'waiting-for-network', isWaiting: true });
+  const message = 'pod ns/a has no addresses: network default: subnet 10.128.0.0/23 has no free address left';
+  expect(it.handler.failures.of(pod)).toMatchObject({ cause: 'waiting-for-network', isWaiting: true, message });
   it.cluster.pod('ns/a', { node: 'node1', networks: { default: { ips: ['10.128.0.3/23'] } } });
   it.flush();
   await answer;

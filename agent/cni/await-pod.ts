@@ -14,6 +14,8 @@ export interface AwaitPodOptions {
   readonly addressesMs: number;
   /** After how many milliseconds without addresses `report` is called. */
   readonly patienceMs: number;
+  /** Why this node cannot give a pod an address now; undefined: it can. @param pod `namespace/name` */
+  readonly shortageOf: (pod: string) => string | undefined;
   /** Gets why the pod has no addresses yet. */
   readonly report: (message: string) => void;
 }
@@ -38,7 +40,7 @@ export const awaitAddressedPod = async (
     (limited) => registry.until(key, isThisPod, limited),
     () => unknownPod(pod, registry.get(key)),
   );
-  const why = (): CniError => notAddressed(key, registry.get(key));
+  const why = (): CniError => notAddressed(key, registry.get(key), options.shortageOf(key));
   const cancelReport = options.clock.schedule(options.patienceMs, () => options.report(why().message));
   return await within(
     options.clock,
@@ -92,12 +94,13 @@ const unknownPod = ({ namespace, name, uid }: CniPod, found: PodAttachments | un
   return new CniError('podGone', `pod ${namespace}/${name} is not on this node`, { details });
 };
 
-const notAddressed = (key: string, found: PodAttachments | undefined): CniError => {
+const notAddressed = (key: string, found: PodAttachments | undefined, shortage?: string): CniError => {
   const lacking = (found?.attachments ?? []).filter(({ nadKey }) => found?.pod.networks.has(nadKey) === false);
   const details =
     found?.pod.unreadable ??
     found?.pod.barred ??
     found?.waitingFor ??
+    shortage ??
     lacking
       .map(
         ({ nadKey, network, givenBy }) =>

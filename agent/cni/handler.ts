@@ -28,6 +28,8 @@ export interface CniHandlerOptions {
   readonly isolation: HostIsolation;
   /** Why no pod can be added now, one message each; empty: ready. */
   readonly notReady: () => readonly string[];
+  /** Why this node cannot give a pod an address now; undefined: it can. @param pod `namespace/name` */
+  readonly shortageOf: (pod: string) => string | undefined;
   /** An ADD failed, or waits for something: what the pod's owner should know. */
   readonly emitPodEvent: (pod: { namespace: string; name: string; uid: string | undefined }, message: string) => void;
   /** GC has removed interfaces, by the names of the node's ends. */
@@ -108,11 +110,11 @@ export class CniHandler {
   async #add(request: AttachmentRequest, timer: CniTimer, signal: AbortSignal): Promise<string> {
     refuseSecondary(request);
     refuseOtherName(request);
-    const { registry, clock, limits } = this.#options;
+    const { registry, clock, limits, shortageOf } = this.#options;
     try {
       const report = (message: string): void => this.#waits(request, message);
       const attachments = await timer.phase('addresses', () =>
-        awaitAddressedPod(request.pod, { registry, clock, report, ...limits }, signal),
+        awaitAddressedPod(request.pod, { registry, clock, report, shortageOf, ...limits }, signal),
       );
       const plumbing = this.#plumbing(attachments, request);
       await this.#plumb(plumbing, attachments, timer, signal);

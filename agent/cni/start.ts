@@ -15,7 +15,7 @@ import { serveCni } from './server.ts';
 
 interface Parts {
   readonly edges: Pick<Edges, 'netlink' | 'metrics' | 'emitPodEvent'>;
-  readonly core: Pick<Core, 'registry'>;
+  readonly core: Pick<Core, 'registry' | 'annotator'>;
   readonly ports: OvsPorts;
   readonly isolation: HostIsolation;
   readonly readiness: Pick<Readiness, 'reasons'>;
@@ -32,6 +32,7 @@ export const startCni = async (
     interfaces: netlink.pods,
     ports,
     isolation,
+    shortageOf: (pod) => core.annotator.starved().get(pod),
     notReady: () => readiness.reasons(),
     emitPodEvent: (pod, message) => emitPodEvent(pod, 'ErrorAttachingPod', message),
     onGarbage: (interfaces) => log.info({ interfaces }, 'GC removed interfaces without an attachment'),

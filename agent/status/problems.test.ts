@@ -61,7 +61,7 @@ describe('of the reconcilers', () => {
     const status: Status = { kind: 'unsupported', message: 'this kernel has no VRF' };
     const host = failing(['red', 'blue'].map((name) => lacking(`host-network:${name}`, `link ${name}`, status)));
     expect(reportProblems({ ...sourcesOf(), reconcilers: new Map([['host', host]]) })).toEqual([
-      { object: 'Node/node1', severity: 'warning', message: 'this kernel has no VRF', cause: 'kernel-lacks' },
+      { object: 'Node/node1', severity: 'info', message: 'this kernel has no VRF', cause: 'kernel-lacks' },
     ]);
   });
 

@@ -97,7 +97,7 @@ const ofReconciler = (backend: BackendName, reconciler: Reconciler, sources: Pro
   const own = reconciler.problems().flatMap(({ owner, key, status: { kind, message } }): ProblemStatus[] => {
     if (kind === 'pending' || message === undefined) return [];
     if (kind === 'unsupported') {
-      return [{ ...nodeProblem(sources, 'kernel-lacks', message), severity: 'warning' }];
+      return [{ ...nodeProblem(sources, 'kernel-lacks', message), severity: 'info' }];
     }
     const what = key === undefined ? '' : `${key}: `;
     const because = message === uplink ? 'uplink-off-bridge' : root;

@@ -22,7 +22,7 @@ import { connectedDatabases } from './probes.ts';
 import type { ReportSources } from './report.ts';
 
 export interface Parts {
-  readonly edges: Pick<Edges, 'databases' | 'inputs' | 'netlink'>;
+  readonly edges: Pick<Edges, 'databases' | 'drift' | 'inputs' | 'netlink'>;
   readonly core: Core;
   readonly ports: OvsPorts;
   readonly handler: Pick<CniHandler, 'failures'>;
@@ -41,7 +41,7 @@ export interface Parts {
 
 /** What the status server reads, always as it is at the moment. */
 export const reportSources = ({
-  edges: { databases, inputs, netlink },
+  edges: { databases, drift, inputs, netlink },
   core,
   ports,
   handler,
@@ -61,6 +61,7 @@ export const reportSources = ({
   registry: core.registry,
   ports,
   podFailures: handler.failures,
+  shortageOf: (pod) => core.annotator.starved().get(pod),
   reconcilers,
   isHere: (network) =>
     networkRendering === 'always' ||
@@ -88,6 +89,7 @@ export const reportSources = ({
       .problems()
       .map((message): Problem => ({ object: `Node/${node}`, message, cause: 'tunnels-not-encrypted' })),
     ...peers.problems(),
+    ...drift.problems(node),
   ],
   unreachable: () => [...connectedDatabases(databases)()].flatMap(([name, isConnected]) => (isConnected ? [] : [name])),
   cluster,

@@ -26,6 +26,8 @@ import type { ServiceSources } from './service-report.ts';
 export interface ReportSources extends ServiceSources, DifferenceSources, ProblemSources {
   readonly registry: AttachmentRegistry;
   readonly ports: Pick<OvsPorts, 'all'>;
+  /** Why this node cannot give a pod an address now. @param pod `namespace/name` */
+  readonly shortageOf: (pod: string) => string | undefined;
   /** Who wants what a network has on this node. */
   readonly ownersOfNetwork: (network: string) => readonly string[];
   readonly components: () => readonly TimedHealth[];
@@ -120,12 +122,12 @@ const POD_FEATURES = ['pods', 'isolation-pods', 'host-isolation-pod'];
 const podStatus = (
   { pod, attachments, waitingFor, refused, ignored }: PodAttachments,
   plugged: ReadonlyMap<string, PluggedPort>,
-  { reconcilers, podFailures }: ReportSources,
+  { reconcilers, podFailures, shortageOf }: ReportSources,
 ): PodStatus => {
   const key = `${pod.namespace}/${pod.name}`;
   const { state, message } = stateOf(worst(POD_FEATURES.map((feature) => statusOf(reconcilers, `${feature}:${key}`))));
   const statuses = attachments.map((attachment) => attachmentStatus(pod, attachment, plugged));
-  const why = waitingFor ?? message ?? lacking(statuses, podFailures.of(pod)) ?? refused;
+  const why = waitingFor ?? message ?? lacking(statuses, podFailures.of(pod), shortageOf(key)) ?? refused;
   return {
     namespace: pod.namespace,
     name: pod.name,
@@ -158,9 +160,13 @@ const attachmentStatus = (
   };
 };
 
-const lacking = (attachments: readonly PodAttachmentStatus[], failure: PodFailure | undefined): string | undefined => {
+const lacking = (
+  attachments: readonly PodAttachmentStatus[],
+  failure: PodFailure | undefined,
+  shortage: string | undefined,
+): string | undefined => {
   const [unaddressed] = attachments.filter(({ addresses }) => addresses.length === 0);
-  if (unaddressed !== undefined) return `it has no address on network ${unaddressed.network} yet`;
+  if (unaddressed !== undefined) return shortage ?? `it has no address on network ${unaddressed.network} yet`;
   const [unplugged] = attachments.filter(({ hostInterface }) => hostInterface === undefined);
   if (unplugged !== undefined && failure !== undefined) return `it has no port: ${podFailureText(failure)}`;
   if (unplugged !== undefined)

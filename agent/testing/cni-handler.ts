@@ -32,11 +32,13 @@ export const setUp = (options: ConstructorParameters<typeof FakeKernel>[0] = {})
   const observations: CniObservation[] = [];
   const garbage: string[] = [];
   const notReady: string[] = [];
+  const shortages = new Map<string, string>();
   const handler = new CniHandler({
     registry,
     interfaces: netlink.pods,
     ports,
     isolation,
+    shortageOf: (pod) => shortages.get(pod),
     notReady: () => notReady,
     emitPodEvent: ({ namespace, name }, message) => failures.push(`${namespace}/${name}: ${message}`),
     onGarbage: (interfaces) => garbage.push(...interfaces),
@@ -78,7 +80,7 @@ export const setUp = (options: ConstructorParameters<typeof FakeKernel>[0] = {})
   };
   return {
     ...{ cluster, handler, flush, call, kernel, netlink, ports, isolation, clock },
-    ...{ failures, observations, garbage, notReady },
+    ...{ failures, observations, garbage, notReady, shortages },
   };
 };
 

@@ -1,6 +1,7 @@
 /** What the agent holds of the world: the API, the databases, the kernel. Each heals by itself. */
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { systemClock } from '../../base/clock.ts';
 import { type NetlinkWorker, startNetlink } from '../../datapath/netlink/worker/client.ts';
 import { connect } from '../../kube/client/connect.ts';
 import { loadConnection } from '../../kube/config/load.ts';
@@ -16,6 +17,7 @@ import { logDatabase, logReflector, logWriter } from '../log.ts';
 import { type AgentMetrics, createAgentMetrics } from '../metrics/metrics.ts';
 import { watchLostAddresses } from '../node/lost-addresses.ts';
 import type { AgentOptions } from '../options/options.ts';
+import { DriftWatch } from '../status/drift-watch.ts';
 import {
   type EmitNodeEvent,
   type EmitPodEvent,
@@ -29,6 +31,7 @@ import type { AgentContext } from './context.ts';
 export const NAME = 'udn-agent';
 
 export interface Edges {
+  readonly drift: DriftWatch;
   readonly metrics: AgentMetrics;
   readonly databases: Databases;
   readonly netlink: NetlinkWorker;
@@ -48,14 +51,16 @@ export const openEdges = async (
   resources: AsyncDisposableStack,
 ): Promise<Edges> => {
   const metrics = createAgentMetrics();
+  const drift = new DriftWatch(systemClock);
   const netlink = resources.use(startNetlink({ addonPath: join(buildFolder, 'nlsock.node') }));
   const databases = createDatabases(options, (database, observation) => {
     metrics.database(database, observation);
+    if (observation.kind === 'reconciler' && observation.event.kind === 'drift') drift.repaired(database);
     logDatabase(log, database, observation);
   });
   resources.defer(() => databases.close());
   databases.connect();
-  return { metrics, netlink, databases, ...(await openApi(options, netlink, log, resources)) };
+  return { metrics, drift, netlink, databases, ...(await openApi(options, netlink, log, resources)) };
 };
 
 const openApi = async (

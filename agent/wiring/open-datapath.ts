@@ -24,7 +24,7 @@ export interface OpenDatapath {
 /** @param resources ends it with the agent */
 export const openDatapath = (
   { options, buildFolder, log }: AgentContext,
-  { netlink, databases, metrics }: Edges,
+  { netlink, databases, metrics, drift }: Edges,
   resources: AsyncDisposableStack,
 ): OpenDatapath => {
   const { replica, session } = databases.openvswitch;
@@ -56,6 +56,7 @@ export const openDatapath = (
     clock: systemClock,
     observe: (backend, observation) => {
       metrics.datapath(backend, observation);
+      if (observation.kind === 'drift') drift.repaired(backend);
       logDatapath(log, backend, observation);
     },
   });

@@ -54,5 +54,5 @@ const wholeText = (checks: readonly Check[]): string =>
 
 const firstMissing = (checks: readonly Check[]): string => {
   const first = checks.find(({ state }) => state === 'missing');
-  return `${first?.what} is the first problem`;
+  return `${first?.what}: ${first?.found}`;
 };

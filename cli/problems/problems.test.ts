@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ProblemStatus, problemSchema } from '../../api/agent-status.ts';
+import { causeEntry, PROBLEM_CAUSES } from '../../api/problem-causes.ts';
 import { listProblems } from '../commands/problems.ts';
 import { groupProblems } from './group.ts';
 
@@ -125,4 +128,18 @@ describe('groups', () => {
         expect(tops.length > 0).toBe(problems.length > 0);
       }),
     ));
+});
+
+it('docs show causes that there are, with what to do about them', () => {
+  const docs = ['operations', 'udnctl'].map((name) =>
+    readFileSync(join(import.meta.dirname, '..', '..', 'docs', `${name}.md`), 'utf8'),
+  );
+  const shown = docs.flatMap((text) => [
+    ...text.matchAll(/^(?:error|warning|info) +.* \[([a-z-]+)\]\n(?: {9}[^→\n].*\n)*? {9}→ (.*)$/gm),
+  ]);
+  expect(shown.length).toBeGreaterThan(5);
+  for (const [, cause = '', next] of shown) {
+    expect(PROBLEM_CAUSES).toHaveProperty(cause);
+    expect(next).toBe(causeEntry(cause).next);
+  }
 });

@@ -69,9 +69,15 @@ const missingFinding = (pod: PodState, node: string, attachment: DesiredAttachme
   const state = scene.nodes.get(node);
   const unprepared = state === undefined ? undefined : nodeFinding(state, network, scene);
   if (unprepared !== undefined) return { ...unprepared, found: `${found}: ${unprepared.found}` };
+  if (event !== undefined && EXHAUSTED.test(event)) {
+    const next = `delete pods of the network on node ${node}, or run this one on another node`;
+    return blocked(what, 'addresses-exhausted', `${found}: ${event}`, next);
+  }
   const reported = event === undefined ? `${found} from the agent of node ${node}` : `${found}: ${event}`;
   return blocked(what, 'address-missing', reported, `on node ${node}: udnctl explain pod ${pod.key}`);
 };
+
+const EXHAUSTED = / has no free address left$| has no tunnel id left$/;
 
 /** `network red_red: …` is about that one only. */
 const isAbout = (text: string, network: string): boolean => {
@@ -92,7 +98,7 @@ const unassignedFinding = (pod: PodState, attachment: DesiredAttachment, reporte
   if (message === undefined) return waitsForManager(scene, what, 'address-missing', reported.found);
   const found = `${reported.found}: ${message}`;
   // Who sees one namespace of a network of the cluster does not see who has its addresses, but the event says it.
-  if (!isExhausted && !/ has no free address left$| has no tunnel id left$/.test(message)) {
+  if (!isExhausted && !EXHAUSTED.test(message)) {
     return blocked(
       what,
       'request-refused',

@@ -33,8 +33,13 @@ export const throwAnyFailure = (reply: unknown): void => {
   if (!Array.isArray(reply)) throw new ProtocolError('the result of a transaction is not an array');
   for (const result of reply) {
     if (!isObject(result) || typeof result['error'] !== 'string') continue;
-    const details = typeof result['details'] === 'string' ? result['details'] : undefined;
-    throw operationError({ error: result['error'], details, index: undefined, operation: undefined, suspects: [] });
+    throw operationError({
+      error: result['error'],
+      details: detailsOf(result),
+      index: undefined,
+      operation: undefined,
+      suspects: [],
+    });
   }
 };
 
@@ -42,7 +47,7 @@ export const throwAnyFailure = (reply: unknown): void => {
 const throwFailure = (operations: readonly Operation[], results: readonly unknown[]): void => {
   for (const [index, result] of results.entries()) {
     if (!isObject(result) || typeof result['error'] !== 'string') continue;
-    const details = typeof result['details'] === 'string' ? result['details'] : undefined;
+    const details = detailsOf(result);
     const atCommit = index >= operations.length;
     throw operationError({
       error: result['error'],
@@ -52,6 +57,13 @@ const throwFailure = (operations: readonly Operation[], results: readonly unknow
       suspects: atCommit ? mentioned(operations, results, details ?? '') : [index],
     });
   }
+};
+
+/** ovsdb-server has beside the details of an I/O error what the system said (ovsdb_error_to_json): `No space left on device`. */
+const detailsOf = ({ details, 'io-error': system }: Readonly<Record<string, unknown>>): string | undefined => {
+  const parts = [details, typeof system === 'string' ? `(${system})` : undefined];
+  const texts = parts.filter((part) => typeof part === 'string');
+  return texts.length === 0 ? undefined : texts.join(' ');
 };
 
 /** ovsdb-server names the rows that break an index or a reference by their uuids, those just inserted too. */

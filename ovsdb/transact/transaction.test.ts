@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ovnNorthbound } from '../models/ovn-northbound.gen.ts';
 import type { Uuid } from '../uuid.ts';
 import { decodeRow } from './decode-row.ts';
-import { transactionOutcome } from './outcome.ts';
+import { throwAnyFailure, transactionOutcome } from './outcome.ts';
 import { Transaction } from './transaction.ts';
 
 const UUID = '36bef046-7da7-43a5-905a-c17899216fcb' as Uuid;
@@ -135,6 +135,20 @@ describe('transactionOutcome', () => {
     expect(() => transactionOutcome(operations, [{}, { error }, null])).toThrow(
       expect.objectContaining({ code, error, index: 1, operation: operations[1] }),
     );
+  });
+
+  it.each([
+    [{ details: 'conf.db: write failed' }, 'commit: I/O error: conf.db: write failed'],
+    [
+      { details: 'conf.db: write failed', 'io-error': 'No space left on device' },
+      'commit: I/O error: conf.db: write failed (No space left on device)',
+    ],
+    [{ 'io-error': 'No space left on device' }, 'commit: I/O error: (No space left on device)'],
+    [{}, 'commit: I/O error'],
+  ])('says all that the server says of an I/O error: %j', (more, message) => {
+    const results = [{}, {}, {}, { error: 'I/O error', ...more }];
+    expect(() => transactionOutcome(operations, results)).toThrow(message);
+    expect(() => throwAnyFailure(results)).toThrow(message);
   });
 
   it.each([[null], [[{}]], [[1, 2, 3]]])('refuses %j', (reply) =>

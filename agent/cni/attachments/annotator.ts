@@ -11,7 +11,7 @@ import { isNotFound, isReplaced } from '../../../kube/errors.ts';
 import { PODS } from '../../../kube/resources.ts';
 import type { KnownAnnotation, Writer } from '../../../kube/writer/types.ts';
 import { addressOf } from '../../../net/cidr.ts';
-import { isExhausted } from '../../../net/errors.ts';
+import { isExhausted, NetError } from '../../../net/errors.ts';
 import type { Attachment, PodAttachments } from '../../model/attachments.ts';
 import { type PodFact, podKey } from '../../model/facts.ts';
 import { AddressBook } from './address-book.ts';
@@ -119,8 +119,18 @@ export class Annotator {
   }
 
   #entry(pod: string, { nadKey, network, role }: Attachment): PodNetworkEntry {
-    const addresses = this.#book.give(pod, nadKey, network.name);
+    const addresses = this.#addresses(pod, nadKey, network.name);
     return podNetworkEntry({ network, cluster: this.#options.cluster, role, addresses });
+  }
+
+  /** @throws NetError that names the network when it has no address left */
+  #addresses(pod: string, nadKey: string, network: string): ReturnType<AddressBook['give']> {
+    try {
+      return this.#book.give(pod, nadKey, network);
+    } catch (error) {
+      if (!isExhausted(error)) throw error;
+      throw new NetError(error.code, `network ${network}: ${error.message}`, error.input);
+    }
   }
 
   /** Takes away an annotation that says nothing. Everybody who has something to say in it writes it again then. */

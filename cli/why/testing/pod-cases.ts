@@ -126,6 +126,17 @@ export const POD_CASES: readonly Case[] = [
     },
   },
   {
+    state: 'a part of a subnet that is full, as the agent said while ADD waits',
+    objects: [
+      ...[red, l3Node, l3, l3Nad, settledPod('red/web', DEFAULT_ENTRY)],
+      warning(
+        'Pod/red/web',
+        'waiting: pod red/web has no addresses: network red_net: subnet 10.1.0.0/29 has no free address left',
+      ),
+    ],
+    ...{ ask: POD, cause: 'addresses-exhausted', expectedText: 'subnet 10.1.0.0/29 has no free address left' },
+  },
+  {
     state: 'a network that is full',
     objects: [
       ...[
