@@ -205,7 +205,7 @@ describe('in the API', () => {
     await client.delete(USER_DEFINED_NETWORKS, { namespace: 'red', name: 'net' });
     await answers(['why', 'udn', 'red/net'], /^UserDefinedNetwork red\/net is not deleted yet: pods use it: red\/a$/);
     await deletePods(cluster(), 'red/a');
-    await answers(['why', 'udn', 'red/net'], /there is none of that name/);
+    await answers(['why', 'udn', 'red/net'], /no object has that name/);
   });
 
   it('a namespace has no label', async () => {
