@@ -22,6 +22,7 @@ export const PROBLEM_CAUSES = {
   'api-server-unreachable': {
     summary: 'the API server does not answer',
     next: 'check the API server and the network of this node',
+    follows: ['uplink-off-bridge', 'vswitchd-not-responding'],
   },
   'api-unread': {
     summary: 'not everything was read from the API server yet',
@@ -192,6 +193,7 @@ export const PROBLEM_CAUSES = {
     summary: 'nodes do not answer through their tunnels',
     next: 'check that the nodes run, and that UDP port 6081 passes between them',
     follows: [
+      'uplink-off-bridge',
       'vswitchd-not-responding',
       'controller-not-processing',
       'tunnel-address-missing',

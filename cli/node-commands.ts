@@ -68,7 +68,7 @@ const explainCommand = (): Command =>
       .addArgument(new Argument('<kind>', 'kind of the object').choices(EXPLAINED))
       .argument('<name>', `NAMESPACE/NAME of a pod or a Service; for a network ${NETWORK}`),
     {
-      podOf: (kind, name) => (kind === 'pod' ? name : undefined),
+      podOf: (kind, name) => (kind === 'pod' ? podName(name) : undefined),
       here: async (kind: Explained, name: string, options: TextOptions & RemoteOptions) => {
         await using databases = databasesOf(options);
         using kernel = new LinuxKernel(loadAddon(defaultAddonPath()));
@@ -84,6 +84,12 @@ const explainCommand = (): Command =>
       },
     },
   );
+
+/** @throws CliError before anybody is asked */
+const podName = (name: string): string => {
+  if (/^[^/]+\/[^/]+$/.test(name)) return name;
+  throw new CliError(`a pod is NAMESPACE/NAME, not "${name}"`, 2);
+};
 
 interface TraceOptions extends TextOptions, RemoteOptions {
   readonly from: readonly string[];

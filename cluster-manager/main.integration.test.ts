@@ -158,7 +158,7 @@ it('is ready when it has read what there is, and says until then what it has not
   };
   const done = { timeout: 20_000, interval: 20 };
   // Only accounts that may get the path get the reasons.
-  await vi.waitFor(async () => expect(await ready()).toEqual([503, expect.stringContaining('accounts that may')]), {
+  await vi.waitFor(async () => expect(await ready()).toEqual([503, expect.stringContaining('accounts with access')]), {
     timeout: 20_000,
   });
   const definition = Object.values(crdFiles()).find((text) => text.includes(`name: ${name}\n`)) ?? '';

@@ -182,7 +182,7 @@ describe('waiting for ovn-controller', () => {
     await ports.unplug(['a'], signal);
     await waiting;
     const call = new AbortController();
-    const aborted = expect(ports.untilInstalled([spec('b')], call.signal)).rejects.toThrow(/gone away/);
+    const aborted = expect(ports.untilInstalled([spec('b')], call.signal)).rejects.toThrow(/closed the connection/);
     call.abort(new Error('the caller closed the connection'));
     await aborted;
   });

@@ -141,7 +141,7 @@ describe('a health check', () => {
     ports.want(check(port, { 4: 1 }));
     await answers(free, '127.0.0.1', { status: 200 });
     const message = `load balancers get no health check of its endpoints on node n1: TCP port ${port} cannot be opened: another process listens on it`;
-    const problem = { object: 'Service/red/web', message, severity: 'warning' };
+    const problem = { object: 'Service/red/web', message, severity: 'warning', cause: 'service-port-taken' };
     await vi.waitFor(() => expect(ports.problems()).toEqual([problem]));
     // Some attempts later.
     await new Promise((resolve) => setTimeout(resolve, 500));

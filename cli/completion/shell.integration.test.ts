@@ -145,14 +145,17 @@ describe('kubectl udn', () => {
   it('answers with the exit status', async () => {
     const { stdout, code } = await runKubectl('udn', 'why', 'udn/red/net');
     expect([code, stdout]).toEqual([1, expect.stringContaining('no cluster manager has ever been leader')]);
-    expect((await runKubectl('udn', 'why', 'service', 'x')).code).toBe(2);
+    expect((await runKubectl('udn', 'why', 'node', 'x')).code).toBe(2);
     expect((await runKubectl('udn', 'why')).code).toBe(2);
   });
 
-  it('has no commands for nodes', async () => {
+  it('has commands for nodes, which it asks by exec, and no options of a node’s own sockets', async () => {
     const { stdout } = await runKubectl('udn', '--help');
     expect(stdout).toContain('Usage: kubectl udn');
-    expect(stdout).not.toMatch(/^ {2}trace/m);
+    expect(stdout).toMatch(/^ {2}trace/m);
+    const trace = await runKubectl('udn', 'trace', '--help');
+    expect(trace.stdout).toContain('--node <node>');
+    expect(trace.stdout).not.toContain('--agent-socket');
   });
 
   it('is completed by kubectl', async () => {

@@ -1,6 +1,6 @@
 /**
  * What goes wrong in clusters, one after the other: the first line of `udnctl problems`, `why` or `explain` names the root cause within a
- * minute, and is gone when it is mended. docs/operations.md has their output. What daemons that stand still look like is in other files.
+ * minute, and is gone when it is mended. docs/operations.md has their output. Daemons that hang are in probes.test.ts.
  * Needs root and `make build`.
  */
 import { execFile } from 'node:child_process';
@@ -125,7 +125,14 @@ describe('on the node', () => {
     const reason = 'commit: I/O error: /etc/openvswitch/conf.db: write failed (No space left on device)';
 
     it('problems, explain and why have what the database said', async () => {
-      await problemBecomes(`error    Pod/blue/late: CNI ADD failed: ${reason}  [cni-ovsdb]`, 1);
+      // The database itself, once ovn-controller has tried to write there, and first the pod that shows it.
+      const escaped = reason.replaceAll(/[()/]/g, '\\$&');
+      await problemBecomes(
+        new RegExp(
+          `^error {4}(the Open_vSwitch database rejects writes: .*No space left.*\\[database-failed\\]|Pod/blue/late: CNI ADD failed: ${escaped} {2}\\[cni-ovsdb\\])$`,
+        ),
+        1,
+      );
       const explained = await udnctl(cluster(), NODE, 'explain', 'pod', 'blue/late');
       expect(firstLine(explained)).toBe(`pod blue/late: agent: it has no port: CNI ADD failed: ${reason}`);
       await answers(['why', 'pod', 'blue/late'], new RegExp(reason.replaceAll(/[()]/g, '\\$&')));

@@ -63,7 +63,7 @@ const said = async () => {
   const [node, report, problems, status] = await Promise.all([
     client.get(NODES, { name: NODE }),
     client.get(NODE_NETWORK_REPORTS, { name: NODE }),
-    udnctl(cluster(), NODE, 'problems', '-o', 'json'),
+    udnctl(cluster(), NODE, 'problems'),
     udnctl(cluster(), NODE, 'status'),
   ]);
   const { conditions = [] } = (node['status'] ?? {}) as {
@@ -91,13 +91,25 @@ const WELL = { condition: { status: 'False' }, reported: [], reasons: ['ok'] };
 const untilWell = () => eventually(async () => expect(await said()).toMatchObject(WELL), PATIENCE_MS);
 
 it.each([
-  ['northd', 'ovn-northd', 'NorthdNotProcessing', 'ovn-northd has not processed configuration'],
-  ['ovn-controller', 'ovn-controller', 'OVNControllerNotProcessing', 'ovn-controller has not processed configuration'],
+  [
+    'northd',
+    'ovn-northd',
+    'NorthdNotProcessing',
+    'ovn-northd has not processed configuration',
+    'northd-not-processing',
+  ],
+  [
+    'ovn-controller',
+    'ovn-controller',
+    'OVNControllerNotProcessing',
+    'ovn-controller has not processed configuration',
+    'controller-not-processing',
+  ],
   // In user space nothing leaves the node without it, and no report either.
-  ['ovs-vswitchd', 'ovs-vswitchd', undefined, 'ovs-vswitchd does not answer'],
+  ['ovs-vswitchd', 'ovs-vswitchd', undefined, 'ovs-vswitchd does not answer', 'vswitchd-not-responding'],
 ] as const)(
   'finds a %s that is there and does nothing, without a new pod',
-  async (daemon, component, reason, message) => {
+  async (daemon, component, reason, message, cause) => {
     await untilWell();
     await cluster().kill(NODE, daemon, 'SIGSTOP');
     const stoppedAt = Date.now();
@@ -106,7 +118,8 @@ it.each([
         async () =>
           expect(await said()).toMatchObject({
             ...(reason && { condition: { status: 'True', reason }, reported: [component] }),
-            problems: expect.stringContaining(message),
+            // The first line.
+            problems: expect.stringMatching(new RegExp(`^error {4}${message}[^\n]*\\[${cause}\\]\n`)),
             status: { status: 1, stdout: expect.stringMatching(new RegExp(`^${component} +failed .*${message}`, 'm')) },
             reasons: [expect.stringContaining(message)],
           }),

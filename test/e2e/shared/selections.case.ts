@@ -31,7 +31,7 @@ export const selections = (cluster: () => Sandbox): void => {
     await eventually(async () => expect(await reasonsOf('selecting')).toContain(`ErrorAttachingPod: ${message}`));
     expect(await said('explain', 'pod', 'red/selecting')).toContain(message);
     expect(await said('why', 'pod', 'red/selecting')).toContain(
-      'the pod asks for NetworkAttachmentDefinition red/macvlan, which is not there',
+      'the pod requests NetworkAttachmentDefinition red/macvlan, which does not exist',
     );
     await objects.apply([nad('red', 'macvlan', { cniVersion: '1.0.0', name: 'macvlan', type: 'macvlan' })]);
     await objects.wait('pod', 'red/selecting', 'ready', { timeoutSeconds: 60 });

@@ -30,7 +30,7 @@ export const smallTunnels = (cluster: () => Sandbox): void => {
       await eventually(async () => {
         const [finding] = await checkNetworks(client);
         for (const network of ['default', 'red_net'])
-          expect(finding?.message).toContain(`node ${NODE}: network ${network}: its MTU is 1400, and tunnels`);
+          expect(finding?.message).toContain(`node ${NODE}: network ${network}: its MTU is 1400, but tunnels`);
       });
     } finally {
       await request('set', 'Interface', 'br-ex', 'mtu_request=1500');
