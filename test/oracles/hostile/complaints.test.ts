@@ -222,6 +222,33 @@ it('in local gateway mode such an answer passes the management port of that podâ
   expect(heard(udp, 'node-1', managementPort, true, to('red/a', 17))).toMatch(/^the host sent it on/);
 });
 
+describe('a node port of another node, asked by a pod of a network', () => {
+  const asked = caseLike({ source: 'pod of a layer-3 network', entry: 'node port' });
+  const taken = (src: string, dst: string) => withHeader({ protocol: 17, src, dst });
+  const own = '172.20.0.11';
+  const other = 'ovn-k8s-mp0';
+
+  it('is taken to the network of the Service, as what its node asks', () => {
+    expect(heard(asked, 'node-2', other, true, taken(own, '169.254.0.3'))).toBeUndefined();
+  });
+
+  it.each([
+    ['from an address that is not of the podâ€™s node', 'node-2', other, true, taken('172.20.0.12', '169.254.0.3')],
+    ['untranslated', 'node-2', other, true, taken('10.80.0.3', '169.254.0.3')],
+    ['to another address of the Service', 'node-2', other, true, taken(own, '10.128.0.5')],
+    ['on its own node', 'node-1', other, true, taken(own, '169.254.0.3')],
+    ['to another tenant', 'node-2', 'ovn-k8s-mp2', true, taken(own, '169.254.0.3')],
+    ['the other way', 'node-2', other, false, taken(own, '169.254.0.3')],
+  ] as const)('and not %s', (_, place, device, isOutgoing, change) => {
+    expect(heard(asked, place, device, isOutgoing, change)).toMatch(/^(the host sent it on|it came) by/);
+  });
+
+  it('and not from a locked interface', () => {
+    const locked = caseLike({ source: 'locked interface, layer 3', entry: 'node port' });
+    expect(heard(locked, 'node-2', other, true, taken(own, '169.254.0.3'))).toMatch(/^the host sent it on by/);
+  });
+});
+
 it('an error about a node port that somebody outside asked comes back by the management port, to them alone', () => {
   const asked = caseLike({ source: 'host outside', entry: 'node port' });
   const from = (dst: string, protocol = 1) => withHeader({ protocol, src: '169.254.0.3', dst });

@@ -153,7 +153,7 @@ const isForgedTunnel = (world: World, { cell: { encapsulation } }: HostileCase, 
 };
 
 const heardByHost = (world: World, one: HostileCase, sighting: Sighting): string | undefined => {
-  const { device, isOutgoing, bytes } = sighting;
+  const { place, device, isOutgoing, bytes } = sighting;
   const [outer] = dissect(bytes);
   if (one.attacker.means === 'datagrams') return undefined;
   if (device === 'br-ex') return isOutgoing ? fromHost(world, one, outer) : atUplink(world, one, outer);
@@ -162,6 +162,7 @@ const heardByHost = (world: World, one: HostileCase, sighting: Sighting): string
   if (isKubeletsNeighbour(one, network.tenant, isOutgoing)) return undefined;
   const isAsked = isAskedFromOutside(one, network.tenant);
   if (isOutgoing && (isAsked || isAnswerForwarded(world, one, network.tenant, outer))) return undefined;
+  if (isOutgoing && isAskedAsNode(world, one, { place, by: network.tenant, outer })) return undefined;
   if (
     !isOutgoing &&
     (isErrorAboutAnswer(world, one, network.tenant, outer) || (isAsked && isErrorTo(world.outside, outer)))
@@ -183,6 +184,26 @@ const isAskedFromOutside = (one: HostileCase, by: string): boolean => {
   const isTaken = entry.isPublic === true && [DEFAULT_TENANT, one.target.tenant].includes(by);
   return isOutside(one) && (isTaken || (entry.name === 'node' && by === DEFAULT_TENANT));
 };
+
+/**
+ * What a pod asks of a node port of another node leaves as its own node, and is there what anybody outside may ask: in local gateway
+ * mode, with `externalTrafficPolicy: Local`, the host takes it to the network of the Service by this address (docs/datapath.md).
+ */
+const isAskedAsNode = (
+  world: World,
+  { attacker, cell: { entry, encapsulation }, target, isHimself }: HostileCase,
+  { place, by, outer }: { readonly place: string; readonly by: string; readonly outer: Layer | undefined },
+): boolean => {
+  const home = world.footholds.find(({ pod }) => pod === attacker.place)?.node;
+  const node = world.nodes.find(({ name }) => name === home);
+  if (outer?.ip === undefined || node === undefined || place === home) return false;
+  const { src, dst } = outer.ip;
+  const isHonest = isHimself && encapsulation === 'none' && !isLocked(attacker.name);
+  const isTaken = entry.isPublic === true && target.tenant === by && LOCAL_ENDPOINTS.has(dst);
+  return isHonest && isTaken && Object.values(node.addresses).includes(src);
+};
+
+const LOCAL_ENDPOINTS: ReadonlySet<string> = new Set(['169.254.0.3', 'fd69::3']);
 
 /**
  * The host looks now and then whether a pod that the kubelet has asked is still there (RFC 4861 §7.3): the pod answers. Of routers
