@@ -18,3 +18,13 @@ it('a database that was created again counts from the beginning', () => {
   lag.asked(1, 10_000);
   expect(lag.behind(0, 12_000)).toEqual({ ms: 2_000, asked: 1 });
 });
+
+it('a number that could not be read leaves what was owed', () => {
+  const lag = new Lag();
+  expect(lag.follow(undefined, undefined, 0)).toEqual({ ms: 0, asked: 0 });
+  lag.follow(5, 4, 0);
+  expect(lag.follow(5, 4, 12_000)).toEqual({ ms: 12_000, asked: 5 });
+  expect(lag.follow(undefined, 4, 14_000)).toEqual({ ms: 12_000, asked: 5 });
+  expect(lag.follow(5, undefined, 16_000)).toEqual({ ms: 12_000, asked: 5 });
+  expect(lag.follow(5, 5, 18_000)).toEqual({ ms: 0, asked: 5 });
+});

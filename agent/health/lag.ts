@@ -6,8 +6,20 @@ export interface Behind {
 }
 
 export class Lag {
+  #last: Behind = { ms: 0, asked: 0 };
   /** What was asked and is not answered, oldest first. */
   #asked: { readonly value: number; readonly at: number }[] = [];
+
+  /**
+   * What is owed now. Where one of the two numbers could not be read, what was owed at the last reading: no answer is none that it
+   * has been done.
+   */
+  follow(asked: number | undefined, reached: number | undefined, now: number): Behind {
+    if (asked === undefined || reached === undefined) return this.#last;
+    this.asked(asked, now);
+    this.#last = this.behind(reached, now);
+    return this.#last;
+  }
 
   /** @param at milliseconds of a clock that never goes back */
   asked(value: number, at: number): void {

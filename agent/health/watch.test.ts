@@ -173,3 +173,16 @@ it('nothing is said to work before it was asked', () => {
   expect(watch.components().every(({ state }) => state === 'unknown')).toBe(true);
   expect(reasonsOfHealth(watch.components())).toHaveLength(6);
 });
+
+it('a daemon that has stopped does not work again because its database was slow once', async () => {
+  const { node, changes, state, seconds } = await startWatch();
+  node.stopped.add('ovn-northd');
+  await seconds(15);
+  expect(state('ovn-northd')?.state).toBe('failed');
+  const before = changes.length;
+  node.stopped.add('northbound');
+  await seconds(5);
+  node.stopped.delete('northbound');
+  await seconds(5);
+  expect(changes.slice(before)).toEqual([]);
+});

@@ -36,6 +36,7 @@ export class HealthWatch {
   readonly #switchWrites = new Lag();
   readonly #silences = new Map<string, number>();
   readonly #answers = new Map<string, Answer<object>>();
+  #isRegistered: boolean | undefined;
   #looks = 0;
   #cancel = (): void => undefined;
 
@@ -76,9 +77,10 @@ export class HealthWatch {
       this.#ask('vswitchd', (signal) => view.vswitchd(signal)),
     ]);
     const now = clock.monotonic();
-    const northd = follow(this.#northd, northbound?.asked, northbound?.northd, now);
-    const controller = follow(this.#controller, southbound?.asked, southbound?.controller, now);
-    const writes = follow(this.#switchWrites, southbound?.controller, openvswitch?.controller, now);
+    const northd = this.#northd.follow(northbound?.asked, northbound?.northd, now);
+    const controller = this.#controller.follow(southbound?.asked, southbound?.controller, now);
+    const writes = this.#switchWrites.follow(southbound?.controller, openvswitch?.controller, now);
+    if (southbound !== undefined) this.#isRegistered = southbound.controller !== undefined;
     const answers = this.#answers;
     const health = judge({
       northbound: answers.get('northbound'),
@@ -87,7 +89,7 @@ export class HealthWatch {
       vswitchd: answers.get('vswitchd'),
       northd,
       controller,
-      isRegistered: southbound === undefined ? undefined : southbound.controller !== undefined,
+      isRegistered: this.#isRegistered,
       southboundWrites: await this.#tryWrite(northd, southbound, (signal) => view.writeSouthbound(signal)),
       openvswitchWrites: await this.#tryWrite(writes, openvswitch, (signal) => view.writeOpenvswitch(signal)),
     });
@@ -148,10 +150,3 @@ export class HealthWatch {
 }
 
 const NO_ANSWER = new Error(`no answer within ${ANSWER_MS / 1_000} s`);
-
-/** Who says nothing owes nothing that is known. */
-const follow = (lag: Lag, asked: number | undefined, reached: number | undefined, now: number): Behind => {
-  if (asked === undefined || reached === undefined) return { ms: 0, asked: 0 };
-  lag.asked(asked, now);
-  return lag.behind(reached, now);
-};

@@ -63,3 +63,14 @@ it.each([
   const agent = { node: () => Promise.resolve({ name: 'n1' }), health: () => Promise.resolve(components) };
   expect(await nodeStatus(agent)).toMatchObject({ exitStatus, data: { node: 'n1', components } });
 });
+
+it('a report that cannot be read is a row that says so, and hides no other', async () => {
+  const broken = { metadata: { name: 'n1', uid: 'n1', resourceVersion: '1' }, status: { ids: 'none' } };
+  const client = clusterOf([node('n1'), node('n2')], [broken, report('n2', FRESH)]);
+  const output = await clusterStatus(client as never, { now: NOW });
+  expect(output.data).toMatchObject([
+    { node: 'n1', agent: 'unreadable', error: expect.stringContaining('status.ids: must be an object') },
+    { node: 'n2', agent: 'reporting' },
+  ]);
+  expect(output.exitStatus).toBe(1);
+});

@@ -1,6 +1,7 @@
 /** `udnctl status`: whether what the networks need beside the agent works, on this node or on all. */
 import type { ComponentStatus } from '../../api/agent-status.ts';
 import { NODE_NETWORK_REPORTS } from '../../api/resources.ts';
+import { messageOf } from '../../base/error-message.ts';
 import { type ReportFacts, reportFacts } from '../../cluster-manager/facts/report-facts.ts';
 import { listAll } from '../../kube/reflector/list-all.ts';
 import { NODES } from '../../kube/resources.ts';
@@ -33,8 +34,8 @@ export const nodeStatus = async (agent: Pick<AgentClient, 'node' | 'health'>): P
 
 const isWorking = ({ state }: ComponentStatus): boolean => state === 'working';
 
-/** `silent`: its report was not renewed in time, and says nothing any more. `absent`: the node has no report. */
-export type AgentState = 'reporting' | 'silent' | 'absent' | 'excluded';
+/** `unreadable`: somebody else has written the report, or a newer agent. `silent`: its report was not renewed in time, and says nothing any more. `absent`: the node has no report. */
+export type AgentState = 'reporting' | 'silent' | 'absent' | 'excluded' | 'unreadable';
 
 interface NodeRow {
   readonly node: string;
@@ -42,6 +43,8 @@ interface NodeRow {
   readonly networks: { readonly ready: number; readonly pending: number; readonly failed: number } | undefined;
   /** Undefined: an older agent, or none. */
   readonly failed: ReportFacts['failedComponents'] | undefined;
+  /** Why it cannot be read. */
+  readonly error?: string;
 }
 
 const PAGE_SIZE = 500;
@@ -52,11 +55,10 @@ export const clusterStatus = async (
   { only, now }: { readonly only?: string | undefined; readonly now: number },
 ): Promise<StatusOutput> => {
   const [nodes, reports] = await Promise.all([listOf(client, NODES), listOf(client, NODE_NETWORK_REPORTS)]);
-  const facts = new Map(reports.map((one) => reportFacts(one)).map((one) => [one.node, one]));
+  const found = new Map(reports.map((one) => [one.metadata.name, one]));
   const rows = nodes
-    .map((one) => nodeState(one))
-    .filter(({ name }) => only === undefined || name === only)
-    .map((node) => rowOf(node, facts.get(node.name), now))
+    .filter(({ metadata: { name } }) => only === undefined || name === only)
+    .map((node) => rowOf(node, found.get(node.metadata.name), now))
     .sort((a, b) => (a.node < b.node ? -1 : 1));
   return {
     data: rows,
@@ -85,11 +87,26 @@ const listOf = async (client: Pick<KubeClient, 'list'>, resource: ResourceType):
   return objects;
 };
 
-const rowOf = (node: NodeState, report: ReportFacts | undefined, now: number): NodeRow => ({
-  node: node.name,
-  agent: agentState(node, report, now),
-  networks: report && { ready: sizeOf(report.ready), pending: sizeOf(report.pending), failed: sizeOf(report.failed) },
-  failed: report?.failedComponents,
+/** One object that cannot be read is one row that says so. */
+const rowOf = (node: KubeObject, object: KubeObject | undefined, now: number): NodeRow => {
+  const { name } = node.metadata;
+  try {
+    const report = object && reportFacts(object);
+    return {
+      node: name,
+      agent: agentState(nodeState(node), report, now),
+      networks: report && countsOf(report),
+      failed: report?.failedComponents,
+    };
+  } catch (error) {
+    return { node: name, agent: 'unreadable', networks: undefined, failed: undefined, error: messageOf(error) };
+  }
+};
+
+const countsOf = ({ ready, pending, failed }: ReportFacts): NonNullable<NodeRow['networks']> => ({
+  ready: sizeOf(ready),
+  pending: sizeOf(pending),
+  failed: sizeOf(failed),
 });
 
 const agentState = ({ isExcluded }: NodeState, report: ReportFacts | undefined, now: number): AgentState => {
@@ -101,13 +118,13 @@ const agentState = ({ isExcluded }: NodeState, report: ReportFacts | undefined, 
 
 const sizeOf = (ids: IdRanges): number => [...idsIn(ids)].length;
 
-const cellsOf = ({ node, agent, networks, failed }: NodeRow): string[] => [
+const cellsOf = ({ node, agent, networks, failed, error }: NodeRow): string[] => [
   node,
   agent,
   ...(['ready', 'pending', 'failed'] as const).map((state) => (networks === undefined ? '' : String(networks[state]))),
   // What a silent agent has said is no news, and neither is what an older one does not say.
   agent === 'reporting' && failed !== undefined ? failed.map(({ component }) => component).join(',') || 'none' : '?',
-  MESSAGES[agent] ?? failed?.[0]?.message ?? '',
+  error ?? MESSAGES[agent] ?? failed?.[0]?.message ?? '',
 ];
 
 const MESSAGES: Readonly<Partial<Record<AgentState, string>>> = {
