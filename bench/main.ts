@@ -8,10 +8,12 @@ import { BENCHMARKS, type Benchmark, benchmarksNamed } from './catalog.ts';
 import type { BenchContext } from './context.ts';
 import { describeCommit, describeMachine } from './machine.ts';
 import { type BenchDocument, benchDocument, formatMarkdown, formatTable, withResults } from './report/document.ts';
+import { repeated } from './report/repeated.ts';
 import type { BenchResult } from './report/result.ts';
 
 const OPTIONS = {
   only: { type: 'string', multiple: true },
+  runs: { type: 'string', default: '1' },
   docs: { type: 'boolean' },
   help: { type: 'boolean' },
 } as const;
@@ -30,7 +32,7 @@ const main = async (): Promise<void> => {
   const progress = (message: string): void => console.error(message);
   await ensureTree(progress);
   const facts = { commit: describeCommit(), machine: describeMachine() };
-  const { results, failures } = await runAll(selected, stop.signal, progress);
+  const { results, failures } = await runAll(selected, runsOf(values.runs), stop.signal, progress);
   const document = benchDocument(facts, results);
   if (!stop.signal.aborted) write(document);
   if (values.docs === true && !stop.signal.aborted)
@@ -46,23 +48,34 @@ const write = (document: BenchDocument): void => {
   writeFileSync(join(FOLDER, 'results.md'), formatMarkdown(document));
 };
 
+/** @throws Error when it is no number of runs */
+const runsOf = (text: string): number => {
+  const runs = Number(text);
+  if (!Number.isInteger(runs) || runs < 1) throw new Error(`--runs: "${text}" is not a positive integer`);
+  return runs;
+};
+
+/** All of them once, then all of them again: what the machine does for a while does not meet every run of one benchmark. */
 const runAll = async (
   benchmarks: readonly Benchmark[],
+  runs: number,
   signal: AbortSignal,
   progress: (message: string) => void,
 ): Promise<{ results: BenchResult[]; failures: string[] }> => {
-  const results: BenchResult[] = [];
+  const results: BenchResult[][] = [];
   const failures: string[] = [];
   const context = openContext(signal, progress);
-  for (const benchmark of benchmarks) {
+  for (const benchmark of Array.from({ length: runs }, () => benchmarks).flat()) {
     if (signal.aborted) break;
+    const start = performance.now();
     const outcome = await tryRun(benchmark, context);
-    if (typeof outcome !== 'string') results.push(...outcome);
+    progress(`${benchmark.names[0]}: ${((performance.now() - start) / 1000).toFixed(0)} s`);
+    if (typeof outcome !== 'string') results.push(outcome);
     else if (!signal.aborted) failures.push(outcome);
   }
   failures.push(...(await context.end()));
   if (signal.aborted) failures.push('stopped before the end');
-  return { results, failures };
+  return { results: runs === 1 ? results.flat() : repeated(results), failures };
 };
 
 /** What keeps one benchmark from running does not keep the others. @returns a message when it failed */
@@ -76,7 +89,8 @@ const tryRun = async ({ names, run }: Benchmark, context: BenchContext): Promise
 
 const help = (): string =>
   [
-    'make bench [ONLY=NAME]    or    npm run bench -- [--only NAME]… [--docs]',
+    'make bench [ONLY=NAME] [RUNS=N]    or    npm run bench -- [--only NAME]… [--runs N] [--docs]',
+    '--runs N runs all of them N times and shows the run with the median ratio beside the ratios of all.',
     '--docs puts the results into docs/benchmarks.md, too. NAME is a benchmark, or the beginning of several:',
     ...BENCHMARKS.flatMap(({ names }) => names.map((name) => `  ${name}`)),
   ].join('\n');

@@ -19,7 +19,7 @@ export const benchDocument = (
   return { commit, machine, results: results.toSorted((a, b) => names.indexOf(a.name) - names.indexOf(b.name)) };
 };
 
-const HEADER = ['benchmark', 'value', 'compared with', 'unit', 'ratio', 'goal', '', 'runs'];
+const HEADER = ['benchmark', 'value', 'compared with', 'unit', 'ratio', 'goal', '', 'runs', 'ratios'];
 
 /** With aligned columns, for a terminal. */
 export const formatTable = (results: readonly BenchResult[]): string =>
@@ -68,9 +68,9 @@ const widthsOf = (results: readonly BenchResult[]): number[] => {
 /** Of the rule below the header of a table in Markdown. */
 const MIN_WIDTH = 3;
 
-const isNumber = (column: number): boolean => ![0, 3, 6].includes(column);
+const isNumber = (column: number): boolean => ![0, 3, 6, 8].includes(column);
 
-const cells = ({ name, value, unit, reference, ratio, runs }: BenchResult): string[] => {
+const cells = ({ name, value, unit, reference, ratio, runs, ratios = [] }: BenchResult): string[] => {
   const goal = GOALS[name];
   const result = goal === undefined ? '' : ratio <= goal ? 'met' : 'missed';
   return [
@@ -82,6 +82,7 @@ const cells = ({ name, value, unit, reference, ratio, runs }: BenchResult): stri
     goal === undefined ? '' : `≤ ${goal}`,
     result,
     String(runs),
+    ratios.map(short).join(' '),
   ];
 };
 

@@ -10,9 +10,11 @@ export interface BenchResult {
   readonly ratio: number;
   /** How often each of the two was measured. */
   readonly runs: number;
+  /** Ascending, of each time that the whole benchmark ran; only where it ran more than once. */
+  readonly ratios?: readonly number[];
 }
 
-type Measured = Omit<BenchResult, 'ratio'>;
+type Measured = Omit<BenchResult, 'ratio' | 'ratios'>;
 
 export const benchResult = ({ name, value, unit, reference, runs }: Measured): BenchResult => ({
   name,
