@@ -130,6 +130,27 @@ describe('ADD', () => {
     expect(it.ports.all()).toEqual([]);
   });
 
+  it('sets a link up that ovs-vswitchd has set down while it opened it', async () => {
+    const it = withTenant();
+    it.ports.userspace = true;
+    it.ports.onOpen = (names) =>
+      it.kernel.netns().apply(names.map((name) => ({ op: 'link.set', name, change: { up: false } })));
+    await it.call('ADD', { pod: 'red/a' });
+    const ends = it.kernel
+      .netns()
+      .links()
+      .filter(({ name }) => name.startsWith(SANDBOX.slice(0, 13)));
+    expect(ends.map(({ up }) => up)).toEqual([true, true]);
+  });
+
+  it('fails when that link is gone', async () => {
+    const it = withPod();
+    it.ports.userspace = true;
+    it.ports.onOpen = (names) => it.kernel.netns().apply(names.map((name) => ({ op: 'link.delete', name })));
+    await expect(it.call('ADD')).rejects.toThrow(SANDBOX.slice(0, 15));
+    expect(it.ports.all()).toEqual([]);
+  });
+
   it('ends when the pod is deleted while ovn-controller is at it', async () => {
     const it = withPod();
     it.ports.installs = false;

@@ -20,6 +20,7 @@ import type { OvsPorts } from './ovs-ports.ts';
 import { CniTimer, type ObserveCni } from './phases.ts';
 import { hostNames, type Plumbing, plumbingOf } from './plumbing.ts';
 import { PodFailures } from './pod-failures.ts';
+import { raiseOpened } from './raise-opened.ts';
 
 export interface CniHandlerOptions {
   readonly registry: AttachmentRegistry;
@@ -165,10 +166,16 @@ export class CniHandler {
     const either = AbortSignal.any([signal, failed.signal]);
     const configured = timer.phase('interfaces', () => interfaces.ensure(plumbing.network, signal, linked.resolve));
     const isolated = this.#untilIsolated(attachments, timer, either);
-    const installed = Promise.all([Promise.race([linked.promise, configured]), isolated])
-      .then(() => timer.phase('ovs-port', () => ports.plug(plumbing.ports, signal)))
-      .then(() => timer.phase('ovn-installed', () => this.#untilInstalled(plumbing, attachments, either)));
-    const all = [configured, installed, isolated];
+    const plugged = Promise.all([Promise.race([linked.promise, configured]), isolated]).then(() =>
+      timer.phase('ovs-port', () => ports.plug(plumbing.ports, signal)),
+    );
+    const installed = plugged.then(() =>
+      timer.phase('ovn-installed', () => this.#untilInstalled(plumbing, attachments, either)),
+    );
+    const raised = Promise.all([configured, plugged]).then(() =>
+      raiseOpened(plumbing.ports, { interfaces, ports }, either),
+    );
+    const all = [configured, installed, isolated, raised];
     for (const one of all) one.catch((error: unknown) => failed.abort(error));
     for (const result of await Promise.allSettled(all)) {
       if (result.status === 'rejected') throw result.reason;

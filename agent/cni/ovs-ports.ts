@@ -38,6 +38,8 @@ export interface OvsPorts {
    * @throws BridgeMissingError while there is no br-int
    */
   plug(ports: readonly PortSpec[], signal: AbortSignal): Promise<void>;
+  /** Resolves when ovs-vswitchd has opened the links of all of them. @throws PortGoneError when one is taken away meanwhile */
+  untilOpened(ports: readonly PortSpec[], signal: AbortSignal): Promise<void>;
   /** Resolves when ovn-controller has installed all of them. @throws PortGoneError when one is taken away meanwhile */
   untilInstalled(ports: readonly PortSpec[], signal: AbortSignal): Promise<void>;
   /** Takes away all ports with these names, in one transaction. Absent is success. */

@@ -175,6 +175,24 @@ describe('waiting for ovn-controller', () => {
     expect(ports.all().every(({ isInstalled }) => isInstalled)).toBe(true);
   });
 
+  it('knows when ovs-vswitchd has opened the links', async () => {
+    await addBridge();
+    await ports.plug([spec('a'), spec('b')], signal);
+    const number = (name: string, ofport: number) =>
+      transact({ op: 'update', table: 'Interface', where: [['name', '==', name]], row: { ofport } });
+    let done = false;
+    const waiting = ports.untilOpened([spec('a'), spec('b')], signal).then(() => {
+      done = true;
+    });
+    await number('a', 1);
+    // It could not be opened.
+    await number('b', -1);
+    await database.replica.waitFor('Interface', { index: 'name', key: 'b' }, ({ ofport }) => ofport === -1);
+    expect(done).toBe(false);
+    await number('b', 2);
+    await waiting;
+  });
+
   it('ends when a port is taken away, and with the call', async () => {
     await addBridge();
     await ports.plug([spec('a'), spec('b')], signal);

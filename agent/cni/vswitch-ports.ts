@@ -39,14 +39,12 @@ export class VswitchPorts implements OvsPorts {
     await this.#change(() => this.#detach(names), signal);
   }
 
-  async untilInstalled(ports: readonly PortSpec[], signal: AbortSignal): Promise<void> {
-    const done = new AbortController();
-    const both = AbortSignal.any([signal, done.signal]);
-    try {
-      await Promise.all(ports.map((port) => this.#untilInstalled(port, both)));
-    } finally {
-      done.abort();
-    }
+  untilOpened(ports: readonly PortSpec[], signal: AbortSignal): Promise<void> {
+    return this.#untilEach(ports, isOpened, signal);
+  }
+
+  untilInstalled(ports: readonly PortSpec[], signal: AbortSignal): Promise<void> {
+    return this.#untilEach(ports, isInstalled, signal);
   }
 
   ofSandbox(sandbox: string): readonly PluggedPort[] {
@@ -65,14 +63,24 @@ export class VswitchPorts implements OvsPorts {
     return this.#bridge()?.datapath_type === 'netdev';
   }
 
-  async #untilInstalled(port: PortSpec, signal: AbortSignal): Promise<void> {
+  async #untilEach(ports: readonly PortSpec[], test: PortTest, signal: AbortSignal): Promise<void> {
+    const done = new AbortController();
+    const both = AbortSignal.any([signal, done.signal]);
+    try {
+      await Promise.all(ports.map((port) => this.#until(port, test, both)));
+    } finally {
+      done.abort();
+    }
+  }
+
+  async #until(port: PortSpec, test: PortTest, signal: AbortSignal): Promise<void> {
     const address = { index: 'name', key: port.name };
     const gone = this.#replica.waitUntilGone('Interface', address, signal).then(() => {
       throw new PortGoneError(`OVS port ${port.name} was removed while ovn-controller was installing it`);
     });
-    const installed = this.#replica.waitFor('Interface', address, (row) => isInstalled(row, port), signal);
-    installed.catch(() => undefined);
-    await Promise.race([installed, gone]);
+    const reached = this.#replica.waitFor('Interface', address, (row) => test(row, port), signal);
+    reached.catch(() => undefined);
+    await Promise.race([reached, gone]);
   }
 
   /**
@@ -127,7 +135,14 @@ interface InterfaceRow {
   readonly name: string;
   readonly external_ids: Readonly<Record<string, string>>;
   readonly error: string | undefined;
+  readonly ofport: number | undefined;
 }
+
+type PortTest = (row: InterfaceRow, port: PortSpec) => boolean;
+
+/** ovs-vswitchd.conf.db(5): `ofport` is set when the datapath has the link, and -1 when it could not be added. */
+const isOpened = ({ external_ids: ids, ofport = -1 }: InterfaceRow, port: PortSpec): boolean =>
+  ofport > 0 && isAsDesired(ids, port);
 
 /** ovn-controller(8): `ovn-installed` is set when the flows of the bound port are there. */
 const isInstalled = ({ external_ids: ids }: InterfaceRow, port?: PortSpec): boolean =>

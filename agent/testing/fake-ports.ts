@@ -5,6 +5,9 @@ export class FakePorts implements OvsPorts {
   /** Whether ovn-controller is alive. */
   installs = true;
   transactions = 0;
+  userspace = false;
+  /** What ovs-vswitchd does to links before their ports have numbers. */
+  onOpen = (_names: readonly string[]): void => {};
   readonly #ports = new Map<string, PluggedPort>();
 
   async plug(ports: readonly PortSpec[]): Promise<void> {
@@ -16,6 +19,11 @@ export class FakePorts implements OvsPorts {
       for (const other of this.all()) if (other.logicalPort === logicalPort) this.#ports.delete(other.name);
       this.#ports.set(name, { name, sandbox, logicalPort, podUid, isInstalled: this.installs, error: undefined });
     }
+  }
+
+  untilOpened(ports: readonly PortSpec[]): Promise<void> {
+    this.onOpen(ports.map(({ name }) => name));
+    return Promise.resolve();
   }
 
   untilInstalled(ports: readonly PortSpec[], signal: AbortSignal): Promise<void> {
@@ -41,6 +49,6 @@ export class FakePorts implements OvsPorts {
   }
 
   isUserspace(): boolean {
-    return false;
+    return this.userspace;
   }
 }

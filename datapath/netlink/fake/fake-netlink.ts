@@ -14,6 +14,7 @@ export const fakeNetlink = (kernel: FakeKernel = new FakeKernel()): Netlink => {
     watch: (listener) => kernel.watch(listener),
     pods: {
       ensure: async (pod, _signal, onLinked) => service.ensurePod(pod, onLinked),
+      raise: async (hostNames) => service.raiseHostEnds(hostNames),
       check: async (pod) => service.checkPod(pod),
       remove: (ends) => service.removePodInterfaces(ends),
       keepFilters: async (filters, needless) => service.keepFilters(filters, needless),

@@ -83,6 +83,12 @@ export interface PodInterfaces {
    */
   ensure(pod: PodNetwork, signal?: AbortSignal, onLinked?: () => void): Promise<EnsureOutcome>;
 
+  /**
+   * Sets the node's ends up again, where another program has set them down since `ensure`; those that are up stay as they are.
+   * @throws NetlinkError of the first that the kernel has refused
+   */
+  raise(hostNames: readonly string[], signal?: AbortSignal): Promise<void>;
+
   /** What is not as desired, one message each. More addresses and routes than desired are no difference (CNI CHECK). */
   check(pod: PodNetwork, signal?: AbortSignal): Promise<readonly string[]>;
 

@@ -48,6 +48,7 @@ export class NetlinkWorker implements Netlink, AsyncDisposable {
     this.#now = now;
     this.pods = {
       ensure: (pod, signal, onLinked) => this.#call('ensurePod', [pod], signal, onLinked),
+      raise: (hostNames, signal) => this.#call('raiseHostEnds', [hostNames], signal),
       check: (pod, signal) => this.#call('checkPod', [pod], signal),
       remove: (ends, signal) => this.#call('removePodInterfaces', [ends], signal),
       keepFilters: (filters, needless, signal) => this.#call('keepFilters', [filters, needless], signal),

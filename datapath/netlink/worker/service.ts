@@ -6,6 +6,7 @@ import type { Changes, Query, Snapshot } from '../netlink.ts';
 import { checkPod } from '../pod-interface/check.ts';
 import { ensurePod } from '../pod-interface/ensure.ts';
 import { listHostEnds } from '../pod-interface/list.ts';
+import { raiseHostEnds } from '../pod-interface/raise.ts';
 import { removePodInterfaces } from '../pod-interface/remove.ts';
 import type { EnsureOutcome, HostEnd, PodInterfaceEnd, PodNetwork } from '../pod-interface/types.ts';
 import { toWireError, type WireError } from './wire-error.ts';
@@ -16,6 +17,7 @@ export interface NetlinkService {
   apply(changes: Changes): { readonly index: number; readonly error: WireError }[];
   /** @param onEnsured called with the result before the pod's namespace is let go of: somebody waits for it */
   ensurePod(pod: PodNetwork, onLinked?: () => void, onEnsured?: (outcome: EnsureOutcome) => void): EnsureOutcome;
+  raiseHostEnds(hostNames: readonly string[]): void;
   checkPod(pod: PodNetwork): string[];
   removePodInterfaces(ends: readonly PodInterfaceEnd[]): Promise<void>;
   keepFilters(filters: readonly FrameFilter[], needless?: NeedlessFilters): readonly string[];
@@ -42,6 +44,7 @@ export const netlinkService = (kernel: Kernel): NetlinkService => {
       onEnsured?.(outcome);
       return outcome;
     }),
+    raiseHostEnds: batch(raiseHostEnds),
     checkPod: batch(checkPod),
     removePodInterfaces: batch(removePodInterfaces),
     keepFilters: batch(keep),
