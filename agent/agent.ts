@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { releaseMemory } from '../program/release-memory.ts';
 import { installConfiguration, installPlugin } from './cni/install.ts';
 import { keepFilters } from './cni/keep-filters.ts';
+import { keepLinks } from './cni/keep-links.ts';
 import { startCni } from './cni/start.ts';
 import { startHealth } from './health/start.ts';
 import { serveMetrics } from './metrics/serve.ts';
@@ -109,6 +110,7 @@ const serveNode = async (context: AgentContext, node: Node, resources: AsyncDisp
   log.info('ready');
   const { registry } = core;
   resources.use(await keepFilters(node.filters, { registry, ports, interfaces: edges.netlink.pods, log }));
+  resources.use(await keepLinks({ ...edges, ports, handler, log }));
   const pods = new Set([...registry.values()].map(({ pod }) => pod.uid));
   const removed = await handler.removeOrphans(pods, signal);
   if (removed.length > 0) log.info({ interfaces: removed }, 'removed interfaces of deleted pods');

@@ -61,6 +61,11 @@ export class CniHandler {
     return removeOrphans({ interfaces, ports, pods, busy: this.#lanes.sandboxes() }, signal);
   }
 
+  /** A call is waiting or under way. */
+  isBusy(sandbox: string): boolean {
+    return this.#lanes.sandboxes().includes(sandbox);
+  }
+
   async #dispatch(request: CniRequest, timer: CniTimer, signal: AbortSignal): Promise<string> {
     switch (request.command) {
       case 'ADD':

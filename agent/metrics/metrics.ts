@@ -1,5 +1,6 @@
 /** What the agent does, as Prometheus metrics. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { BackendName } from '../../api/agent-status.ts';
 import type { CallFailure } from '../cni/call-failure.ts';
 import type { CniObservation } from '../cni/phases.ts';
 import type { DatabaseName, DatabaseObservation } from '../databases/database.ts';
@@ -16,7 +17,7 @@ export interface AgentMetrics {
   database(database: DatabaseName, observation: DatabaseObservation): void;
   datapath(backend: DatapathBackend, observation: LoopObservation): void;
   /** What is kept beside the reconcilers was changed by somebody, and is right again. */
-  repaired(backend: DatabaseName): void;
+  repaired(backend: BackendName): void;
   rendered(fragments: number, seconds: number): void;
   networkReport(observation: ReportObservation): void;
   /** A number that is asked for when somebody reads the metrics. */

@@ -151,6 +151,12 @@ describe('explain pod', () => {
       /could not open abc_1/,
     ],
     [
+      'a link that is down',
+      { openvswitch: memoryTables({ ...VSWITCH, Interface: [{ ...INTERFACE, link_state: 'down' }] }) },
+      'OVS interface',
+      /abc_1, ofport \d+: its link is down/,
+    ],
+    [
       'flows that are not installed',
       {
         openvswitch: memoryTables({

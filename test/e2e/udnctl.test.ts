@@ -7,7 +7,7 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, readPod, useCluster } from './support/cluster/cluster.ts';
 import { layer2, layer3, namespace, pod } from './support/cluster/manifests.ts';
 import { type Said, udnctl } from './support/cluster/udnctl.ts';
-import { addressOfFamily } from './support/packets/packets.ts';
+import { addressesOf, addressOfFamily } from './support/packets/packets.ts';
 
 const NODE = 'node-1';
 const cluster = useCluster({ name: 'test-udnctl' });
@@ -22,6 +22,7 @@ const MANIFESTS = [
   pod('red', 'c', 'node-2'),
   pod('green', 'a', NODE),
   pod('green', 'b', NODE),
+  pod('green', 'down', NODE),
 ];
 
 beforeAll(() => applyAndWait(cluster(), MANIFESTS));
@@ -45,6 +46,21 @@ describe('explain', () => {
     expect({ ok, status, missing }).toEqual({ ok: true, status: 0, missing: [] });
     expect(checks.map(({ what }) => what)).toContain('red_net: routes');
     expect(checks.filter(({ state }) => state === 'unknown')).toEqual([]);
+  });
+
+  it('finds a link that is down; the agent sets up the end on the node', async () => {
+    const down = ['green_net: OVS interface', 'green_net: routes'];
+    await cluster().exec('green/down', ['ip', 'link', 'set', 'ovn-udn1', 'down']);
+    await eventually(async () =>
+      expect((await explainPod('green/down')).missing).toEqual(expect.arrayContaining(down)),
+    );
+    const port = await portOf('red/a', 'red_net');
+    const link = async () => (await cluster().node(NODE, ['ip', '-o', 'link', 'show', port])).stdout;
+    await cluster().node(NODE, ['ip', 'link', 'set', port, 'down']);
+    await eventually(async () => expect(await link()).toMatch(/[<,]UP[,>]/));
+    for (const address of addressesOf(await readPod(cluster(), 'red/c'), 'primary'))
+      await eventually(() => cluster().exec('red/a', ['ping', '-c1', '-W1', address]));
+    expect((await explainPod('red/a')).missing).toEqual([]);
   });
 
   it('finds what somebody took away, inside of the pod and in Open vSwitch', async () => {
@@ -247,7 +263,7 @@ describe('reports of what nodes have', () => {
         { network: 'blocked_net', state: 'Failed', message: expect.stringContaining(port) },
       ]),
     );
-    expect((await reportOf('node-2')).status.exceptions).toEqual([]);
+    await eventually(async () => expect((await reportOf('node-2')).status.exceptions).toEqual([]));
     await cluster().node(NODE, ['ovn-nbctl', 'lr-del', 'foreign']);
     await eventually(async () => expect((await reportOf(NODE)).status.exceptions).toEqual([]));
     await (await cluster().objects()).delete([network]);
