@@ -69,3 +69,16 @@ it('writes it when the server is back', async () => {
   await clock.advance(7_000);
   expect(written(writes)).toMatchObject([{ status: 'False' }]);
 });
+
+it('takes the condition back from whoever wrote it while the agent was silent, also in the middle of a write', async () => {
+  const { clock, writes, condition } = setUp();
+  condition.set(verdictOf(health()));
+  await clock.advance(1_000);
+  condition.overruled();
+  await clock.advance(1_000);
+  expect(written(writes)).toMatchObject([{ status: 'False' }, { status: 'False' }]);
+  condition.set(verdictOf(health({ 'ovn-northd': 'failed' })));
+  condition.overruled();
+  await clock.advance(1_000);
+  expect(written(writes).slice(2)).toMatchObject([{ status: 'True' }, { status: 'True' }]);
+});

@@ -2,8 +2,9 @@
  * Says on the Node whether its network takes new pods: condition `NetworkUnavailable`. While it is True, the node lifecycle
  * controller keeps new pods away by the taint node.kubernetes.io/network-unavailable:NoSchedule, and those that run stay.
  */
-import { z } from 'zod';
+import { NETWORK_UNAVAILABLE } from '../../api/node-condition.ts';
 import type { Clock } from '../../base/clock.ts';
+import { readNodeCondition } from '../../kube/node-condition.ts';
 import { NODES } from '../../kube/resources.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import type { Writer } from '../../kube/writer/types.ts';
@@ -32,7 +33,6 @@ const REASONS: Readonly<Partial<Record<Component, string>>> = {
   'ovn-controller': 'OVNControllerNotProcessing',
 };
 
-const TYPE = 'NetworkUnavailable';
 const RETRY_MS = 5_000;
 
 /** The first that fails explains those behind it. Undefined: it is not known how all stand. */
@@ -52,6 +52,8 @@ export class NodeCondition {
   readonly #stop = new AbortController();
   #desired: Verdict | undefined;
   #written: (Verdict & { readonly since: string }) | undefined;
+  /** How often others have written in our place. */
+  #overruled = 0;
   #isWriting = false;
   #cancelRetry = (): void => undefined;
 
@@ -62,6 +64,13 @@ export class NodeCondition {
   set(verdict: Verdict | undefined): void {
     if (verdict === undefined) return;
     this.#desired = verdict;
+    void this.#write();
+  }
+
+  /** Somebody has written the condition in our place, while we were silent. */
+  overruled(): void {
+    this.#overruled += 1;
+    this.#written = undefined;
     void this.#write();
   }
 
@@ -86,13 +95,15 @@ export class NodeCondition {
 
   async #writeOnce(verdict: Verdict, signal: AbortSignal): Promise<void> {
     const { node, client, writer, clock } = this.#options;
-    const before = this.#written ?? (await readCondition(client, node, signal));
+    const overruled = this.#overruled;
+    const before = this.#written ?? (await readNodeCondition(client, node, NETWORK_UNAVAILABLE, signal));
     const now = new Date(clock.wall()).toISOString().replace(/\.[0-9]+Z$/, 'Z');
     const since = before?.status === verdict.status ? before.since : now;
-    const condition = { type: TYPE, ...verdict, lastHeartbeatTime: now, lastTransitionTime: since };
+    const condition = { type: NETWORK_UNAVAILABLE, ...verdict, lastHeartbeatTime: now, lastTransitionTime: since };
     const object = { metadata: { name: node }, status: { conditions: [condition] } };
     await writer.apply(NODES, object, { subresource: 'status' }, signal);
-    this.#written = { ...verdict, since };
+    // What others wrote meanwhile may have come after this.
+    this.#written = overruled === this.#overruled ? { ...verdict, since } : undefined;
   }
 
   #failed(error: unknown): void {
@@ -105,27 +116,3 @@ export class NodeCondition {
 
 const isSame = (a: Verdict, b: Verdict | undefined): boolean =>
   a.status === b?.status && a.reason === b.reason && a.message === b.message;
-
-const nodeSchema = z.object({
-  status: z.object({
-    conditions: z
-      .array(
-        z.object({
-          type: z.string(),
-          status: z.string(),
-          reason: z.string().default(''),
-          message: z.string().default(''),
-          lastTransitionTime: z.string().default(''),
-        }),
-      )
-      .default([]),
-  }),
-});
-
-const readCondition = async (client: Pick<KubeClient, 'get'>, node: string, signal: AbortSignal) => {
-  const parsed = nodeSchema.safeParse(await client.get(NODES, { name: node }, signal));
-  const found = parsed.data?.status.conditions.find(({ type }) => type === TYPE);
-  if (found === undefined || (found.status !== 'True' && found.status !== 'False')) return undefined;
-  const { status, reason, message, lastTransitionTime: since } = found;
-  return { status, reason, message, since } as const;
-};

@@ -15,7 +15,7 @@ import { TunnelProbe } from './tunnels.ts';
 import { HealthWatch } from './watch.ts';
 
 interface Parts {
-  readonly edges: Pick<Edges, 'databases' | 'client' | 'writer' | 'metrics' | 'emitNodeEvent' | 'outage'>;
+  readonly edges: Pick<Edges, 'databases' | 'inputs' | 'client' | 'writer' | 'metrics' | 'emitNodeEvent' | 'outage'>;
   readonly core: Pick<Core, 'facts'>;
   readonly local: LocalNode;
   readonly log: Logger;
@@ -30,7 +30,7 @@ export interface NodeHealth {
 
 /** @param resources ends it with the agent */
 export const startHealth = ({ edges, core, local, log }: Parts, resources: AsyncDisposableStack): NodeHealth => {
-  const { databases, client, writer, metrics, emitNodeEvent, outage } = edges;
+  const { databases, inputs, client, writer, metrics, emitNodeEvent, outage } = edges;
   const tunnels = new TunnelProbe({
     peers: () => tunnelPeers(core.facts, local.name),
     connect: tcpAnswer,
@@ -70,6 +70,11 @@ export const startHealth = ({ edges, core, local, log }: Parts, resources: Async
       ),
   );
   resources.defer(() => condition.stop());
+  resources.defer(
+    inputs.nodes.subscribe(({ key, after }) => {
+      if (key === local.name && after?.isCalledSilent) condition.overruled();
+    }),
+  );
   resources.defer(() => watch.stop());
   resources.defer(() => tunnels.stop());
   tunnels.start();

@@ -96,6 +96,26 @@ const createPod = (client: KubeClient, namespace: string, annotations: Readonly<
 const isGone = (client: KubeClient, resource: ResourceType) =>
   vi.waitFor(async () => expect((await client.list(resource)).items).toEqual([]), { timeout: 10_000 });
 
+/** Until the cluster manager says so. */
+const agentStopsOn = async (server: KubeClient, name: string): Promise<void> => {
+  await server.create(NODE_NETWORK_REPORTS, {
+    metadata: { name },
+    status: {
+      rendering: 'Always',
+      networks: { ready: 0, pending: 0, failed: 0 },
+      ids: { ready: '', pending: '', failed: '' },
+      ...{ renewTime: new Date().toISOString(), leaseDurationSeconds: 1 },
+    },
+  });
+  await vi.waitFor(
+    async () =>
+      expect((await server.get(NODES, { name }))['status']).toMatchObject({
+        conditions: [{ type: 'NetworkUnavailable', status: 'True', reason: 'AgentNotReporting' }],
+      }),
+    { timeout: 10_000 },
+  );
+};
+
 it('of the cluster manager', { timeout: 30_000 }, async () => {
   const server = await startServer();
   const { client, used } = recordingClient(
@@ -197,6 +217,7 @@ it('of the cluster manager', { timeout: 30_000 }, async () => {
   await isGone(server, NETWORK_ATTACHMENT_DEFINITIONS);
   await events.flush();
   await createDelegatedAccess({ client, clock: systemClock })('/metrics', 'Bearer token');
+  await agentStopsOn(server, 'node-1');
   // The Lease is given back.
   stop.abort();
   await running;
