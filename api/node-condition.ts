@@ -5,6 +5,9 @@
 
 export const NETWORK_UNAVAILABLE = 'NetworkUnavailable';
 
+/** Of the agent: packets of a network do not fit the tunnels of the node. Small ones pass, so it keeps no pod away. */
+export const NETWORK_MTU_TOO_LARGE = 'NetworkMTUTooLarge';
+
 /** Reasons of the cluster manager. The policy ovn-udn-nodes lets it give no others. */
 export const SILENT_NODE_REASONS = {
   /** True: nothing programs the node. */

@@ -1,57 +1,35 @@
-/**
- * Says on the Node whether its network takes new pods: condition `NetworkUnavailable`. While it is True, the node lifecycle
- * controller keeps new pods away by the taint node.kubernetes.io/network-unavailable:NoSchedule, and those that run stay.
- */
-import { NETWORK_UNAVAILABLE } from '../../api/node-condition.ts';
+/** One condition of the agent's own Node, as the agent sees it. */
 import type { Clock } from '../../base/clock.ts';
 import { readNodeCondition } from '../../kube/node-condition.ts';
 import { NODES } from '../../kube/resources.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import type { Writer } from '../../kube/writer/types.ts';
-import { type Component, type ComponentHealth, isNetworkDown } from './component.ts';
 
 export interface NodeConditionOptions {
   readonly node: string;
+  readonly type: string;
+  /** Default: the writer's. Two conditions have two, or each would take the other away (server-side apply). */
+  readonly fieldManager?: string | undefined;
   readonly client: Pick<KubeClient, 'get'>;
   readonly writer: Pick<Writer, 'apply'>;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }
 
-interface Verdict {
+export interface ConditionVerdict {
   readonly status: 'True' | 'False';
   readonly reason: string;
   readonly message: string;
 }
 
-const REASONS: Readonly<Partial<Record<Component, string>>> = {
-  'openvswitch-db': 'OpenVSwitchDatabaseFailed',
-  'northbound-db': 'NorthboundDatabaseFailed',
-  'southbound-db': 'SouthboundDatabaseFailed',
-  'ovs-vswitchd': 'VswitchdNotResponding',
-  'ovn-northd': 'NorthdNotProcessing',
-  'ovn-controller': 'OVNControllerNotProcessing',
-};
-
 const RETRY_MS = 5_000;
-
-/** The first that fails explains those behind it. Undefined: it is not known how all stand. */
-export const verdictOf = (health: readonly ComponentHealth[]): Verdict | undefined => {
-  const failed = health.find(isNetworkDown);
-  if (failed !== undefined) {
-    const { component, message } = failed;
-    return { status: 'True', reason: REASONS[component] ?? 'ComponentFailed', message };
-  }
-  if (health.some(({ component, state }) => component in REASONS && state !== 'working')) return undefined;
-  return { status: 'False', reason: 'OVNUDNIsUp', message: 'OVN and Open vSwitch process what udn-agent programs' };
-};
 
 /** Writes the condition when it has changed, until the server has it. */
 export class NodeCondition {
   readonly #options: NodeConditionOptions;
   readonly #stop = new AbortController();
-  #desired: Verdict | undefined;
-  #written: (Verdict & { readonly since: string }) | undefined;
+  #desired: ConditionVerdict | undefined;
+  #written: (ConditionVerdict & { readonly since: string }) | undefined;
   /** How often others have written in our place. */
   #overruled = 0;
   #isWriting = false;
@@ -61,7 +39,7 @@ export class NodeCondition {
     this.#options = options;
   }
 
-  set(verdict: Verdict | undefined): void {
+  set(verdict: ConditionVerdict | undefined): void {
     if (verdict === undefined) return;
     this.#desired = verdict;
     void this.#write();
@@ -93,15 +71,15 @@ export class NodeCondition {
     this.#isWriting = false;
   }
 
-  async #writeOnce(verdict: Verdict, signal: AbortSignal): Promise<void> {
-    const { node, client, writer, clock } = this.#options;
+  async #writeOnce(verdict: ConditionVerdict, signal: AbortSignal): Promise<void> {
+    const { node, type, fieldManager, client, writer, clock } = this.#options;
     const overruled = this.#overruled;
-    const before = this.#written ?? (await readNodeCondition(client, node, NETWORK_UNAVAILABLE, signal));
+    const before = this.#written ?? (await readNodeCondition(client, node, type, signal));
     const now = new Date(clock.wall()).toISOString().replace(/\.[0-9]+Z$/, 'Z');
     const since = before?.status === verdict.status ? before.since : now;
-    const condition = { type: NETWORK_UNAVAILABLE, ...verdict, lastHeartbeatTime: now, lastTransitionTime: since };
+    const condition = { type, ...verdict, lastHeartbeatTime: now, lastTransitionTime: since };
     const object = { metadata: { name: node }, status: { conditions: [condition] } };
-    await writer.apply(NODES, object, { subresource: 'status' }, signal);
+    await writer.apply(NODES, object, { subresource: 'status', fieldManager }, signal);
     // What others wrote meanwhile may have come after this.
     this.#written = overruled === this.#overruled ? { ...verdict, since } : undefined;
   }
@@ -114,5 +92,5 @@ export class NodeCondition {
   }
 }
 
-const isSame = (a: Verdict, b: Verdict | undefined): boolean =>
+const isSame = (a: ConditionVerdict, b: ConditionVerdict | undefined): boolean =>
   a.status === b?.status && a.reason === b.reason && a.message === b.message;

@@ -116,6 +116,11 @@ export const clusterManagerCases = (cluster: () => AdmissionCluster): void => {
       message: nodes('the cluster manager may change nothing of a node but annotations and that its agent is silent'),
     },
     {
+      name: 'say that packets do not fit tunnels',
+      attempt: () => condition({ type: 'NetworkMTUTooLarge', status: 'True', reason: 'AgentNotReporting' }),
+      message: nodes('the cluster manager may change nothing of a node but annotations and that its agent is silent'),
+    },
+    {
       name: 'say what agents say of their node',
       attempt: () => condition({ status: 'False', reason: 'OVNUDNIsUp' }),
       message: nodes('the cluster manager may change nothing of a node but annotations and that its agent is silent'),

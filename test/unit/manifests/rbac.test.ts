@@ -21,6 +21,7 @@ import {
   SLICE_LABELS,
   SLICE_MIRROR_CONTROLLER,
 } from '../../../api/names.ts';
+import { NETWORK_UNAVAILABLE } from '../../../api/node-condition.ts';
 import { UNENFORCED_POLICIES } from '../../../api/policy.ts';
 import {
   CLUSTER_USER_DEFINED_NETWORKS,
@@ -283,7 +284,7 @@ it('of the agent', { timeout: 30_000 }, async () => {
   });
   ends.push(() => core.stop());
   const condition = new NodeCondition({
-    ...{ node: 'node-1', client, writer, clock: systemClock },
+    ...{ node: 'node-1', type: NETWORK_UNAVAILABLE, client, writer, clock: systemClock },
     onError: (error) => expect.fail(String(error)),
   });
   ends.push(() => condition.stop());
