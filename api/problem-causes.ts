@@ -173,6 +173,10 @@ export const PROBLEM_CAUSES = {
     summary: 'pods ask for what they cannot have',
     next: 'correct the pod: the message names what is wrong',
   },
+  'policy-not-enforced': {
+    summary: 'network policies are not enforced: traffic that they deny is allowed',
+    next: 'put workloads that are to be kept apart on networks of their own; udnctl check names all policies',
+  },
   'primary-taken': {
     summary: 'namespaces have more than one primary network',
     next: 'delete all but one: udnctl networks -n NAMESPACE',

@@ -37,6 +37,7 @@ import { mirrorName } from '../../../cluster-manager/render/mirrored-slice.ts';
 import { createDelegatedAccess } from '../../../kube/access/delegated-access.ts';
 import { createEmbeddedCluster } from '../../../kube/embedded/cluster.ts';
 import { createEventRecorder } from '../../../kube/events/recorder.ts';
+import { readPolicies } from '../../../kube/read-policies.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   ENDPOINT_SLICES,
@@ -305,6 +306,7 @@ it('of the agent', { timeout: 30_000 }, async () => {
     }).stop,
   );
 
+  await readPolicies(client);
   const at = { ...systemClock, schedule: (_: number, callback: () => void) => systemClock.schedule(0, callback) };
   const reporter = new NetworkReporter({
     node: 'node-1',
