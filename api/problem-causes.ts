@@ -118,7 +118,7 @@ export const PROBLEM_CAUSES = {
     next: 'docs/node.md says what works without it',
   },
   'kubelet-cgroup-missing': {
-    summary: 'the cgroup of the kubelet is unknown',
+    summary: 'the cgroup of the kubelet is unknown, or the kubelet is not in it',
     next: 'run the kubelet in a cgroup of its own (kubelet.service), or name it: --kubelet-cgroup',
   },
   'mtu-too-large': {
