@@ -118,7 +118,7 @@ export const PROBLEM_CAUSES = {
     next: 'docs/node.md says what works without it',
   },
   'kubelet-cgroup-missing': {
-    summary: 'the cgroup of the kubelet is unknown',
+    summary: 'the cgroup of the kubelet is unknown, or the kubelet is not in it',
     next: 'run the kubelet in a cgroup of its own (kubelet.service), or name it: --kubelet-cgroup',
   },
   'mtu-too-large': {
@@ -172,6 +172,10 @@ export const PROBLEM_CAUSES = {
   'pod-refused': {
     summary: 'pods ask for what they cannot have',
     next: 'correct the pod: the message names what is wrong',
+  },
+  'policy-not-enforced': {
+    summary: 'network policies are not enforced: traffic that they deny is allowed',
+    next: 'put workloads that are to be kept apart on networks of their own; udnctl check names all policies',
   },
   'primary-taken': {
     summary: 'namespaces have more than one primary network',

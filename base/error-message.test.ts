@@ -7,6 +7,8 @@ it.each([
   ['thrown as text', 'thrown as text'],
   [undefined, 'undefined'],
   [42, '42'],
+  [{ toString: false }, '[object Object]'],
+  [Object.create(null), '[object Object]'],
 ])('says what %o says', (thrown, text) => {
   expect(messageOf(thrown)).toBe(text);
 });

@@ -3,6 +3,7 @@ import { Argument, type Command, Option } from 'commander';
 import { messageOf } from '../base/error-message.ts';
 import { createConntrack } from '../datapath/conntrack/conntrack.ts';
 import { createCommandRunner } from '../datapath/exec/node-runner.ts';
+import { vswitchdControl } from '../datapath/exec/vswitchd-control.ts';
 import { defaultAddonPath, loadAddon } from '../datapath/netlink/kernel/addon.ts';
 import { LinuxKernel } from '../datapath/netlink/kernel/linux.ts';
 import { NftProgram } from '../datapath/nftables/nft-program.ts';
@@ -216,7 +217,7 @@ const doctorCommand = (withNode: boolean): Command =>
           agent: connectAgent(options.agentSocket),
           netns: kernel.netns(),
           runner,
-          conntrack: createConntrack(runner),
+          conntrack: createConntrack(runner, vswitchdControl),
         };
         finish(await doctor(sources, options), options);
       },

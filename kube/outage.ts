@@ -18,6 +18,8 @@ export interface Outage {
   answered(): void;
   /** Since when nobody has got an answer, in milliseconds since the epoch; undefined: the last who asked got one. */
   readonly since: number | undefined;
+  /** When the last one ended, in milliseconds since the epoch. */
+  readonly endedAt: number | undefined;
 }
 
 export interface OutageOptions {
@@ -38,6 +40,7 @@ export const createOutage = ({ clock = systemClock, random = Math.random }: Outa
   const waiting = new Set<(inMs: number) => void>();
   let tries = 0;
   let since: number | undefined;
+  let endedAt: number | undefined;
   let cancelTry: (() => void) | undefined;
 
   const tryLater = (): void => {
@@ -58,6 +61,9 @@ export const createOutage = ({ clock = systemClock, random = Math.random }: Outa
   return {
     get since() {
       return since;
+    },
+    get endedAt() {
+      return endedAt;
     },
     wait: (atMostMs, signal) =>
       new Promise((resolve) => {
@@ -83,6 +89,7 @@ export const createOutage = ({ clock = systemClock, random = Math.random }: Outa
       }),
     answered: () => {
       tries = 0;
+      if (since !== undefined) endedAt = clock.wall();
       since = undefined;
       stopTrying();
       for (const wake of [...waiting]) wake(SPREAD_MS * random());

@@ -65,3 +65,12 @@ it('the help names every flag and its default', () => {
   expect(text).toContain('  --node                name of the node\n');
   expect(text).toContain('default: 1400');
 });
+
+it('the help keeps the longest flag apart from what it means', () => {
+  const longest = { flag: 'maximum-number-of-networks-in-each-namespace', help: 'networks' };
+  const text = formatHelp({ usage: 'udn-x', about: [], flags: [...FLAGS, longest] });
+  const described = text.split('\n').filter((line) => line.startsWith('  --'));
+  expect(described.length).toBeGreaterThan(FLAGS.length);
+  expect(described.filter((line) => !/^ {2}--[a-z-]+ {2,}\S/.test(line))).toEqual([]);
+  expect(new Set(described.map((line) => /^ {2}--[a-z-]+ +/.exec(line)?.[0].length)).size).toBe(1);
+});

@@ -114,6 +114,10 @@ const ROWS: readonly Row[] = [
         expr: quantile(0.99, 'udn_agent_cni_phase_duration_seconds', 'phase', 'command="ADD"'),
         legend: '{{phase}}',
       }),
+      graph('Calls that fail, by cause', 'ops', {
+        expr: `sum by (command, cause) (rate(udn_agent_cni_failures_total{${NODE}}[5m]))`,
+        legend: '{{command}} {{cause}}',
+      }),
     ],
   },
   {

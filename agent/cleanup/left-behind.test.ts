@@ -4,12 +4,13 @@ import { createConntrack } from '../../datapath/conntrack/conntrack.ts';
 import { FakeCommandRunner } from '../../datapath/exec/fake.ts';
 import { forgetConnections, removeChassis } from './left-behind.ts';
 
+const noTarget = async (): Promise<readonly string[]> => [];
 const cluster = parseClusterConfig();
 const { signal } = new AbortController();
 
 it('connections of the gateway bridge’s zones, of pods and of masquerade addresses are forgotten', async () => {
   const runner = new FakeCommandRunner({ 'ovs-appctl': () => ({}), conntrack: () => ({}) });
-  await forgetConnections(createConntrack(runner), cluster, signal);
+  await forgetConnections(createConntrack(runner, noTarget), cluster, signal);
   const commands = runner.commands.map(({ args }) => args.join(' '));
   expect(commands.slice(-5)).toEqual(
     [64_000, 64_001, 64_002, 64_003, 64_004].map((zone) => `dpctl/flush-conntrack zone=${zone}`),
@@ -24,7 +25,7 @@ it('connections of the gateway bridge’s zones, of pods and of masquerade addre
 
 it('a node without conntrack(8) keeps those of the kernel', async () => {
   const runner = new FakeCommandRunner({ 'ovs-appctl': () => ({}) });
-  await forgetConnections(createConntrack(runner), cluster, signal);
+  await forgetConnections(createConntrack(runner, noTarget), cluster, signal);
   expect(runner.commands.filter(({ file }) => file === 'conntrack')).toHaveLength(1);
 });
 

@@ -2,21 +2,11 @@ import { expect, it } from 'vitest';
 import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import type { ObjectInput } from '../../kube/types.ts';
 import { COMPONENTS, type Component, type ComponentHealth, type ComponentState } from './component.ts';
-import { NodeCondition, verdictOf } from './node-condition.ts';
+import { verdictOf } from './network-unavailable.ts';
+import { NodeCondition } from './node-condition.ts';
 
 const health = (changes: Partial<Record<Component, ComponentState>> = {}): ComponentHealth[] =>
   COMPONENTS.map((component) => ({ component, state: changes[component] ?? 'working', message: `of ${component}` }));
-
-it('names what explains the others, and says nothing while it does not know', () => {
-  expect(verdictOf(health())).toMatchObject({ status: 'False', reason: 'OVNUDNIsUp' });
-  expect(verdictOf(health({ 'ovs-vswitchd': 'failed', 'ovn-controller': 'unknown' }))).toMatchObject({
-    status: 'True',
-    reason: 'VswitchdNotResponding',
-    message: 'of ovs-vswitchd',
-  });
-  expect(verdictOf(health({ 'ovn-northd': 'unknown' }))).toBeUndefined();
-  expect(verdictOf(health({ 'api-server': 'failed', tunnels: 'failed' }))).toMatchObject({ status: 'False' });
-});
 
 const setUp = (conditions: readonly object[] = []) => {
   const clock = createFakeClock(Date.parse('2026-01-01T00:00:00Z'));
@@ -24,6 +14,7 @@ const setUp = (conditions: readonly object[] = []) => {
   const api = { isAway: false };
   const condition = new NodeCondition({
     node: 'n1',
+    type: 'NetworkUnavailable',
     clock,
     client: { get: () => Promise.resolve({ metadata: { name: 'n1' }, status: { conditions } }) },
     writer: {
@@ -68,4 +59,17 @@ it('writes it when the server is back', async () => {
   condition.set(verdictOf(health()));
   await clock.advance(7_000);
   expect(written(writes)).toMatchObject([{ status: 'False' }]);
+});
+
+it('takes the condition back from whoever wrote it while the agent was silent, also in the middle of a write', async () => {
+  const { clock, writes, condition } = setUp();
+  condition.set(verdictOf(health()));
+  await clock.advance(1_000);
+  condition.overruled();
+  await clock.advance(1_000);
+  expect(written(writes)).toMatchObject([{ status: 'False' }, { status: 'False' }]);
+  condition.set(verdictOf(health({ 'ovn-northd': 'failed' })));
+  condition.overruled();
+  await clock.advance(1_000);
+  expect(written(writes).slice(2)).toMatchObject([{ status: 'True' }, { status: 'True' }]);
 });

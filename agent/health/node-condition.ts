@@ -1,57 +1,37 @@
-/**
- * Says on the Node whether its network takes new pods: condition `NetworkUnavailable`. While it is True, the node lifecycle
- * controller keeps new pods away by the taint node.kubernetes.io/network-unavailable:NoSchedule, and those that run stay.
- */
-import { z } from 'zod';
+/** One condition of the agent's own Node, as the agent sees it. */
 import type { Clock } from '../../base/clock.ts';
+import { readNodeCondition } from '../../kube/node-condition.ts';
 import { NODES } from '../../kube/resources.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import type { Writer } from '../../kube/writer/types.ts';
-import { type Component, type ComponentHealth, isNetworkDown } from './component.ts';
 
 export interface NodeConditionOptions {
   readonly node: string;
+  readonly type: string;
+  /** Default: the writer's. Two conditions have two, or each would take the other away (server-side apply). */
+  readonly fieldManager?: string | undefined;
   readonly client: Pick<KubeClient, 'get'>;
   readonly writer: Pick<Writer, 'apply'>;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }
 
-interface Verdict {
+export interface ConditionVerdict {
   readonly status: 'True' | 'False';
   readonly reason: string;
   readonly message: string;
 }
 
-const REASONS: Readonly<Partial<Record<Component, string>>> = {
-  'openvswitch-db': 'OpenVSwitchDatabaseFailed',
-  'northbound-db': 'NorthboundDatabaseFailed',
-  'southbound-db': 'SouthboundDatabaseFailed',
-  'ovs-vswitchd': 'VswitchdNotResponding',
-  'ovn-northd': 'NorthdNotProcessing',
-  'ovn-controller': 'OVNControllerNotProcessing',
-};
-
-const TYPE = 'NetworkUnavailable';
 const RETRY_MS = 5_000;
-
-/** The first that fails explains those behind it. Undefined: it is not known how all stand. */
-export const verdictOf = (health: readonly ComponentHealth[]): Verdict | undefined => {
-  const failed = health.find(isNetworkDown);
-  if (failed !== undefined) {
-    const { component, message } = failed;
-    return { status: 'True', reason: REASONS[component] ?? 'ComponentFailed', message };
-  }
-  if (health.some(({ component, state }) => component in REASONS && state !== 'working')) return undefined;
-  return { status: 'False', reason: 'OVNUDNIsUp', message: 'OVN and Open vSwitch process what udn-agent programs' };
-};
 
 /** Writes the condition when it has changed, until the server has it. */
 export class NodeCondition {
   readonly #options: NodeConditionOptions;
   readonly #stop = new AbortController();
-  #desired: Verdict | undefined;
-  #written: (Verdict & { readonly since: string }) | undefined;
+  #desired: ConditionVerdict | undefined;
+  #written: (ConditionVerdict & { readonly since: string }) | undefined;
+  /** How often others have written in our place. */
+  #overruled = 0;
   #isWriting = false;
   #cancelRetry = (): void => undefined;
 
@@ -59,9 +39,16 @@ export class NodeCondition {
     this.#options = options;
   }
 
-  set(verdict: Verdict | undefined): void {
+  set(verdict: ConditionVerdict | undefined): void {
     if (verdict === undefined) return;
     this.#desired = verdict;
+    void this.#write();
+  }
+
+  /** Somebody has written the condition in our place, while we were silent. */
+  overruled(): void {
+    this.#overruled += 1;
+    this.#written = undefined;
     void this.#write();
   }
 
@@ -84,15 +71,17 @@ export class NodeCondition {
     this.#isWriting = false;
   }
 
-  async #writeOnce(verdict: Verdict, signal: AbortSignal): Promise<void> {
-    const { node, client, writer, clock } = this.#options;
-    const before = this.#written ?? (await readCondition(client, node, signal));
+  async #writeOnce(verdict: ConditionVerdict, signal: AbortSignal): Promise<void> {
+    const { node, type, fieldManager, client, writer, clock } = this.#options;
+    const overruled = this.#overruled;
+    const before = this.#written ?? (await readNodeCondition(client, node, type, signal));
     const now = new Date(clock.wall()).toISOString().replace(/\.[0-9]+Z$/, 'Z');
     const since = before?.status === verdict.status ? before.since : now;
-    const condition = { type: TYPE, ...verdict, lastHeartbeatTime: now, lastTransitionTime: since };
+    const condition = { type, ...verdict, lastHeartbeatTime: now, lastTransitionTime: since };
     const object = { metadata: { name: node }, status: { conditions: [condition] } };
-    await writer.apply(NODES, object, { subresource: 'status' }, signal);
-    this.#written = { ...verdict, since };
+    await writer.apply(NODES, object, { subresource: 'status', fieldManager }, signal);
+    // What others wrote meanwhile may have come after this.
+    this.#written = overruled === this.#overruled ? { ...verdict, since } : undefined;
   }
 
   #failed(error: unknown): void {
@@ -103,29 +92,5 @@ export class NodeCondition {
   }
 }
 
-const isSame = (a: Verdict, b: Verdict | undefined): boolean =>
+const isSame = (a: ConditionVerdict, b: ConditionVerdict | undefined): boolean =>
   a.status === b?.status && a.reason === b.reason && a.message === b.message;
-
-const nodeSchema = z.object({
-  status: z.object({
-    conditions: z
-      .array(
-        z.object({
-          type: z.string(),
-          status: z.string(),
-          reason: z.string().default(''),
-          message: z.string().default(''),
-          lastTransitionTime: z.string().default(''),
-        }),
-      )
-      .default([]),
-  }),
-});
-
-const readCondition = async (client: Pick<KubeClient, 'get'>, node: string, signal: AbortSignal) => {
-  const parsed = nodeSchema.safeParse(await client.get(NODES, { name: node }, signal));
-  const found = parsed.data?.status.conditions.find(({ type }) => type === TYPE);
-  if (found === undefined || (found.status !== 'True' && found.status !== 'False')) return undefined;
-  const { status, reason, message, lastTransitionTime: since } = found;
-  return { status, reason, message, since } as const;
-};

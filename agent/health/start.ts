@@ -1,13 +1,17 @@
 /** The health of a running agent's node: watched, counted, logged, and said on the Node. */
 import type { Logger } from 'pino';
+import { NETWORK_MTU_TOO_LARGE, NETWORK_UNAVAILABLE } from '../../api/node-condition.ts';
 import { systemClock } from '../../base/clock.ts';
 import { RUN_DIRECTORY } from '../../datapath/openflow/socket-watch.ts';
+import { LOCAL } from '../model/facts.ts';
 import type { LocalNode } from '../node/local-node.ts';
 import type { Core } from '../wiring/core.ts';
 import type { Edges } from '../wiring/edges.ts';
 import { apiHealth } from './api-health.ts';
 import { COMPONENT_STATES, type TimedHealth } from './component.ts';
-import { NodeCondition, verdictOf } from './node-condition.ts';
+import { OversizedNetworks } from './mtu-condition.ts';
+import { verdictOf } from './network-unavailable.ts';
+import { NodeCondition, type NodeConditionOptions } from './node-condition.ts';
 import { nodeView } from './node-view.ts';
 import { tcpAnswer } from './tcp-answer.ts';
 import { tunnelPeers } from './tunnel-peers.ts';
@@ -15,8 +19,8 @@ import { TunnelProbe } from './tunnels.ts';
 import { HealthWatch } from './watch.ts';
 
 interface Parts {
-  readonly edges: Pick<Edges, 'databases' | 'client' | 'writer' | 'metrics' | 'emitNodeEvent' | 'outage'>;
-  readonly core: Pick<Core, 'facts'>;
+  readonly edges: Pick<Edges, 'databases' | 'inputs' | 'client' | 'writer' | 'metrics' | 'emitNodeEvent' | 'outage'>;
+  readonly core: Pick<Core, 'facts' | 'engine' | 'onRendered'>;
   readonly local: LocalNode;
   readonly log: Logger;
 }
@@ -30,17 +34,15 @@ export interface NodeHealth {
 
 /** @param resources ends it with the agent */
 export const startHealth = ({ edges, core, local, log }: Parts, resources: AsyncDisposableStack): NodeHealth => {
-  const { databases, client, writer, metrics, emitNodeEvent, outage } = edges;
+  const { databases, metrics, emitNodeEvent, outage } = edges;
   const tunnels = new TunnelProbe({
     peers: () => tunnelPeers(core.facts, local.name),
     connect: tcpAnswer,
     clock: systemClock,
   });
   const listeners = new Set<() => void>();
-  const condition = new NodeCondition({
-    ...{ node: local.name, client, writer, clock: systemClock },
-    onError: (error) => log.warn({ err: error }, 'the condition NetworkUnavailable of this node was not written'),
-  });
+  const condition = keepUnavailable({ edges, local, log }, resources);
+  keepMtu({ edges, core, local, log }, resources);
   const watch = new HealthWatch({
     view: nodeView({
       northbound: databases.northbound.session,
@@ -69,7 +71,6 @@ export const startHealth = ({ edges, core, local, log }: Parts, resources: Async
         COMPONENT_STATES.map((one) => [{ component, state: one }, Number(one === state)] as const),
       ),
   );
-  resources.defer(() => condition.stop());
   resources.defer(() => watch.stop());
   resources.defer(() => tunnels.stop());
   tunnels.start();
@@ -81,4 +82,39 @@ export const startHealth = ({ edges, core, local, log }: Parts, resources: Async
       return () => listeners.delete(listener);
     },
   };
+};
+
+/** The cluster manager writes it while the agent is silent. */
+const keepUnavailable = (parts: Omit<Parts, 'core'>, resources: AsyncDisposableStack): NodeCondition => {
+  const condition = openCondition(parts, { type: NETWORK_UNAVAILABLE }, resources);
+  resources.defer(
+    parts.edges.inputs.nodes.subscribe(({ key, after }) => {
+      if (key === parts.local.name && after?.isCalledSilent) condition.overruled();
+    }),
+  );
+  return condition;
+};
+
+const keepMtu = ({ core, ...parts }: Parts, resources: AsyncDisposableStack): void => {
+  const condition = openCondition(parts, { type: NETWORK_MTU_TOO_LARGE, fieldManager: 'udn-agent-mtu' }, resources);
+  const networks = new OversizedNetworks();
+  const look = (owners: Iterable<string>): void => {
+    networks.update(owners, core.engine.diagnostics);
+    condition.set(networks.verdict(core.facts.get('tunnelMtu', LOCAL)));
+  };
+  look(core.engine.diagnostics.keys());
+  resources.defer(core.onRendered(look));
+};
+
+const openCondition = (
+  { edges: { client, writer }, local, log }: Omit<Parts, 'core'>,
+  condition: Pick<NodeConditionOptions, 'type' | 'fieldManager'>,
+  resources: AsyncDisposableStack,
+): NodeCondition => {
+  const opened = new NodeCondition({
+    ...{ ...condition, node: local.name, client, writer, clock: systemClock },
+    onError: (error) => log.warn({ err: error }, `the condition ${condition.type} of this node was not written`),
+  });
+  resources.defer(() => opened.stop());
+  return opened;
 };

@@ -149,7 +149,7 @@ export const AGENT_METRICS = {
   },
   udn_agent_kubelet_cgroup_found: {
     type: 'gauge',
-    help: '1 while the cgroup of the kubelet is known.',
+    help: '1 while the cgroup of the kubelet is known and a process is in it.',
     use: 'alert: 0 for 5 minutes: probes of pods with a primary network fail',
   },
   udn_agent_service_health_servers: {

@@ -182,6 +182,8 @@ export interface CgroupFact {
   readonly level: number;
   /** Its inode. Rules hold this and not the path: one that was recreated at the same path is another one. */
   readonly id?: string | undefined;
+  /** No process is in it, nor below it. */
+  readonly isEmpty?: true;
 }
 
 /** Kinds of facts and what each is. Ids are texts. */

@@ -25,7 +25,10 @@ export const openProbes = ({ edges, core, keeper, reconcilers, readiness, probes
   const { databases, metrics } = edges;
   const queues = () => new Map([...reconcilers].map(([backend, reconciler]) => [backend, reconciler.queue()] as const));
   observeQueues(metrics, queues);
-  metrics.gauge('udn_agent_kubelet_cgroup_found', () => Number(core.facts.get('kubeletCgroup', LOCAL) !== undefined));
+  metrics.gauge('udn_agent_kubelet_cgroup_found', () => {
+    const kubelet = core.facts.get('kubeletCgroup', LOCAL);
+    return Number(kubelet !== undefined && kubelet.isEmpty !== true);
+  });
   let isCniOpen = false;
   const connected = connectedDatabases(databases);
   probes.alive = () => reasonsNotAlive(queues());

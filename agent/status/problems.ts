@@ -24,7 +24,8 @@ export interface ProblemSources {
   readonly unreachable: () => readonly BackendName[];
 }
 
-export const reportProblems = (sources: ProblemSources): ProblemStatus[] =>
+/** @param read what had to be asked for */
+export const reportProblems = (sources: ProblemSources, read: readonly ProblemStatus[] = []): ProblemStatus[] =>
   withRoots(
     eachOnce([
       ...sources
@@ -34,6 +35,7 @@ export const reportProblems = (sources: ProblemSources): ProblemStatus[] =>
       ...[...sources.diagnostics.values()].flat().map(ofDiagnostic),
       ...ofPods(sources),
       ...[...sources.reconcilers].flatMap(([backend, reconciler]) => ofReconciler(backend, reconciler, sources)),
+      ...read,
     ]),
   );
 

@@ -1,5 +1,6 @@
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
+import { readPolicies } from '../../kube/read-policies.ts';
 import { comparableFilters } from '../cni/comparable-filters.ts';
 import type { CniHandler } from '../cni/handler.ts';
 import type { OvsPorts } from '../cni/ovs-ports.ts';
@@ -22,7 +23,7 @@ import { connectedDatabases } from './probes.ts';
 import type { ReportSources } from './report.ts';
 
 export interface Parts {
-  readonly edges: Pick<Edges, 'databases' | 'drift' | 'inputs' | 'netlink'>;
+  readonly edges: Pick<Edges, 'client' | 'databases' | 'drift' | 'inputs' | 'netlink'>;
   readonly core: Core;
   readonly ports: OvsPorts;
   readonly handler: Pick<CniHandler, 'failures'>;
@@ -41,7 +42,7 @@ export interface Parts {
 
 /** What the status server reads, always as it is at the moment. */
 export const reportSources = ({
-  edges: { databases, drift, inputs, netlink },
+  edges: { client, databases, drift, inputs, netlink },
   core,
   ports,
   handler,
@@ -73,6 +74,7 @@ export const reportSources = ({
       return over === 'networkNode' ? `${name}:${node}/${network}` : [];
     }),
   components: () => health.components(),
+  policies: (signal) => readPolicies(client, {}, signal),
   diagnostics: core.engine.diagnostics,
   inputProblems: () => [
     ...problemsOfHealth(node, health.components()),

@@ -30,6 +30,7 @@ const sourcesOf = (it: TestCluster, states: Readonly<Record<string, Status>> = {
     registry,
     ports,
     podFailures: { of: () => undefined, entries: () => [] },
+    policies: () => Promise.resolve([]),
     shortageOf: () => undefined,
     isHere: (network) => !unused.includes(network),
     ownersOfNetwork: (network) => [`layer3:${network}`, `network-nodes:node1/${network}`],

@@ -22,8 +22,9 @@ import type { DifferenceSources } from './differences.ts';
 import { networkState } from './network-state.ts';
 import type { ProblemSources } from './problems.ts';
 import type { ServiceSources } from './service-report.ts';
+import type { PolicySources } from './unenforced-policies.ts';
 
-export interface ReportSources extends ServiceSources, DifferenceSources, ProblemSources {
+export interface ReportSources extends ServiceSources, DifferenceSources, ProblemSources, PolicySources {
   readonly registry: AttachmentRegistry;
   readonly ports: Pick<OvsPorts, 'all'>;
   /** Why this node cannot give a pod an address now. @param pod `namespace/name` */

@@ -7,6 +7,7 @@ import { reportDesired, reportDifferences } from './differences.ts';
 import { reportProblems } from './problems.ts';
 import { type ReportSources, reportHealth, reportNetworks, reportNode, reportPods } from './report.ts';
 import { reportServices } from './service-report.ts';
+import { unenforcedPolicies } from './unenforced-policies.ts';
 
 export interface StatusServer {
   close(): Promise<void>;
@@ -18,7 +19,7 @@ const REPORTS: ReadonlyMap<string, Report> = new Map<string, Report>([
   ['/v1/node', reportNode],
   ['/v1/networks', reportNetworks],
   ['/v1/pods', reportPods],
-  ['/v1/problems', reportProblems],
+  ['/v1/problems', async (sources, signal) => reportProblems(sources, await unenforcedPolicies(sources, signal))],
   ['/v1/health', reportHealth],
   ['/v1/wanted', reportDesired],
   ['/v1/differences', reportDifferences],

@@ -36,7 +36,7 @@ export interface Edges {
   readonly databases: Databases;
   readonly netlink: NetlinkWorker;
   readonly inputs: ClusterInputs;
-  readonly client: Pick<KubeClient, 'get' | 'request'>;
+  readonly client: Pick<KubeClient, 'get' | 'list' | 'request'>;
   readonly writer: Writer;
   /** Of the API server. */
   readonly outage: Pick<Outage, 'since'>;

@@ -9,10 +9,10 @@ import {
 } from '../../api/resources.ts';
 import { isForbidden, isNotFound } from '../../kube/errors.ts';
 import { readLease } from '../../kube/lease/lease-record.ts';
+import { readPolicies } from '../../kube/read-policies.ts';
 import { listAll } from '../../kube/reflector/list-all.ts';
 import { ENDPOINT_SLICES, EVENTS, LEASES, NAMESPACES, NODES, PODS, SERVICES } from '../../kube/resources.ts';
 import type { KubeClient, ResourceType } from '../../kube/types.ts';
-import { readPolicies } from './read-policies.ts';
 import { type Leader, type Snapshot, snapshotOf, type Unread } from './snapshot.ts';
 
 export interface ReadOptions {

@@ -3,6 +3,7 @@ import { POD_PORT_KEY } from '../../agent/model/ownership.ts';
 import { CT_ZONES } from '../../agent/model/registry/marks.ts';
 import { messageOf } from '../../base/error-message.ts';
 import { createConntrack } from '../../datapath/conntrack/conntrack.ts';
+import { vswitchdControl } from '../../datapath/exec/vswitchd-control.ts';
 import type { Netns } from '../../datapath/netlink/kernel/types.ts';
 import { OUR_PROTOCOL } from '../../datapath/netlink/route/types.ts';
 import { FAMILIES } from '../../net/ip.ts';
@@ -42,7 +43,7 @@ export const readNode = async (sources: NodeSources): Promise<NodeReading> => {
   };
   const daemons = lookAtDaemons(sources, look);
   const marks = look('conntrack', async (signal) => [
-    ...(await createConntrack(runner).marks(CT_ZONES.external, signal)),
+    ...(await createConntrack(runner, vswitchdControl).marks(CT_ZONES.external, signal)),
   ]);
   const state = {
     podPorts: await look('OVS ports', () => podPorts(openvswitch)),

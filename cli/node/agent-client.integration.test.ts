@@ -29,6 +29,7 @@ const serve = (host: Reconciler) => {
     registry: new AttachmentRegistry(),
     ports: new FakePorts(),
     podFailures: { of: () => undefined, entries: () => [] },
+    policies: () => Promise.resolve([]),
     shortageOf: () => undefined,
     isHere: () => true,
     ownersOfNetwork: () => [],

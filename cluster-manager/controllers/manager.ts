@@ -33,6 +33,7 @@ import { createPodUsers } from './pod-users.ts';
 import { warnOfPolicies } from './policy-warnings.ts';
 import { createProblemReporter, type ProblemReporter } from './problem-reporter.ts';
 import { createReportFreshness } from './report-freshness.ts';
+import { silenceReconciler } from './silence-controller.ts';
 import { sliceReconciler } from './slice-controller.ts';
 import { stateSources } from './state-sources.ts';
 import { followCaches, onFreshness, touch } from './triggers.ts';
@@ -52,7 +53,7 @@ export interface ManagerOptions {
   readonly observe?: ((observation: ManagerObservation) => void) | undefined;
 }
 
-export type ControllerName = 'network' | 'usage' | 'readiness' | 'nad' | 'node' | 'pod' | 'claim' | 'slice';
+export type ControllerName = 'network' | 'usage' | 'readiness' | 'nad' | 'node' | 'silence' | 'pod' | 'claim' | 'slice';
 
 export type ManagerObservation =
   | { readonly source: 'mirror'; readonly about: MirrorObservation }
@@ -106,7 +107,7 @@ export const createManager = (options: ManagerOptions): Manager => {
     };
     return startControllers(
       { client, writer, problems, clock, caches: mirrors.caches, state, waiting, ownWrites: createOwnWrites() },
-      { unanswered, keepIds, random: random ?? Math.random, signal },
+      { unanswered, keepIds, outage, random: random ?? Math.random, signal },
       queueMaker({ clock, random, observe }),
     );
   };
@@ -250,13 +251,14 @@ interface Beside {
   readonly unanswered: Unanswered;
   /** @param came called when ids can be assigned that could not be before */
   readonly keepIds: (came: () => void) => IdKeeper;
+  readonly outage: Outage;
   readonly random: () => number;
   readonly signal: AbortSignal;
 }
 
 const startControllers = (
   base: Omit<ControllerContext, 'enqueue' | 'ids'>,
-  { unanswered, keepIds, random, signal }: Beside,
+  { unanswered, keepIds, outage, random, signal }: Beside,
   createQueue: (controller: ControllerName, reconcile: Reconcile) => WorkQueue,
 ): Readonly<Record<ControllerName, WorkQueue>> => {
   const { udns, cudns } = base.caches;
@@ -267,6 +269,7 @@ const startControllers = (
     readiness: (key) => queues.readiness.addAfter(key, readinessDelayMs(queues.readiness.counts().waiting, random)),
     nad: (key) => queues.nad.add(key),
     node: (name) => queues.node.add(name),
+    silence: (node) => queues.silence.add(node),
     pod: (key) => queues.pod.add(key),
     claim: (key) => queues.claim.add(key),
     slice: (key) => queues.slice.add(key),
@@ -286,7 +289,11 @@ const startControllers = (
     touch: (touched) => touch({ ...context, waiters }, touched),
   });
   const freshness = createReportFreshness(
-    { clock: base.clock, onChange: (node) => onFreshness(context, node) },
+    {
+      ...{ clock: base.clock, outage },
+      onChange: (node) => onFreshness(context, node),
+      onSilent: (node) => enqueue.silence(node),
+    },
     signal,
   );
   const queues = {
@@ -295,6 +302,7 @@ const startControllers = (
     readiness: createQueue('readiness', readinessReconciler({ ...context, freshness })),
     nad: createQueue('nad', nadReconciler(context, users)),
     node: createQueue('node', nodeReconciler(context)),
+    silence: createQueue('silence', silenceReconciler({ ...context, freshness })),
     pod: createQueue('pod', podReconciler(context, waiters)),
     claim: createQueue('claim', claimReconciler(context)),
     slice: createQueue('slice', sliceReconciler(context)),

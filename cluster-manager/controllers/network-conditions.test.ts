@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { NetworkFacts } from '../facts/network-facts.ts';
-import { createdCondition } from './network-conditions.ts';
+import { attachmentPart, createdCondition } from './network-conditions.ts';
 
 const facts = { kind: 'ClusterUserDefinedNetwork' } as NetworkFacts;
 
@@ -12,4 +12,20 @@ it('a network of the cluster that fails in a namespace says in which it works, a
   const many = Array.from({ length: 22 }, (_, i) => `n${i}`);
   expect(createdCondition(facts, many, ['no label'], ['c']).message).toContain('n19 and 2 more] and not in [c]');
   expect(createdCondition(facts, [], ['no label'], ['c']).message).toBe('no label');
+});
+
+it.each([
+  ['UserDefinedNetwork', { topology: 'Layer2', layer2: { role: 'Secondary' } }, 'spec.layer2.role Secondary'],
+  ['UserDefinedNetwork', { topology: 'Layer3', layer3: { role: 'Secondary' } }, 'spec.layer3.role Secondary'],
+  ['ClusterUserDefinedNetwork', { topology: 'Localnet', localnet: {} }, 'spec.network.topology Localnet'],
+] as const)('a %s that no pod can be attached to is not ready, and names the field', (kind, spec, field) => {
+  expect(attachmentPart({ kind, spec } as unknown as NetworkFacts)).toEqual({
+    ...{ type: 'Ready', status: 'False', reason: 'AttachmentNotSupported' },
+    message: `${field} is not supported yet: ids and addresses are allocated, but pods cannot be attached.`,
+  });
+});
+
+it('a primary network has nothing to say of attachments', () => {
+  const spec = { topology: 'Layer2', layer2: { role: 'Primary' } };
+  expect(attachmentPart({ kind: 'UserDefinedNetwork', spec } as unknown as NetworkFacts)).toBeUndefined();
 });

@@ -7,9 +7,13 @@ const LEASE_MS = 40_000;
 
 const setUp = () => {
   const clock = createFakeClock();
-  const changed: string[] = [];
+  const [changed, silent]: [string[], string[]] = [[], []];
   const stop = new AbortController();
-  const freshness = createReportFreshness({ clock, onChange: (node) => changed.push(node) }, stop.signal);
+  const outage: { since: number | undefined; endedAt: number | undefined } = { since: undefined, endedAt: undefined };
+  const freshness = createReportFreshness(
+    { clock, outage, onChange: (node) => changed.push(node), onSilent: (node) => silent.push(node) },
+    stop.signal,
+  );
   const reports = new Map<string, ReportFacts>();
   const put = (node: string, renewal: ReportFacts['renewal']): void => {
     const before = reports.get(node);
@@ -23,7 +27,7 @@ const setUp = () => {
     );
   };
   const renew = (node: string, skewMs = 0): void => put(node, { at: clock.wall() + skewMs, leaseMs: LEASE_MS });
-  return { clock, changed, stop, freshness, put, renew, reports };
+  return { clock, changed, silent, outage, stop, freshness, put, renew, reports };
 };
 
 it('a report counts for as long as it promises, and again once it is renewed', async () => {
@@ -54,6 +58,32 @@ it('one that has run out before the start is stale from the start', () => {
   renew('n1', -LEASE_MS - 1);
   renew('n2', -LEASE_MS + 1_000);
   expect([freshness.isStale('n1'), freshness.isStale('n2')]).toEqual([true, false]);
+});
+
+it('one that is stale from the start is silent only after we have heard nothing for as long ourselves', async () => {
+  const { clock, changed, silent, freshness, renew } = setUp();
+  renew('n1', -LEASE_MS - 1);
+  renew('n2', -LEASE_MS - 1);
+  await clock.advance(LEASE_MS - 1);
+  expect([freshness.isSilent('n1'), silent]).toEqual([false, []]);
+  renew('n2', 1);
+  await clock.advance(1);
+  expect([freshness.isSilent('n1'), freshness.isSilent('n2'), silent]).toEqual([true, false, ['n1']]);
+  expect(changed).toEqual(['n2']);
+});
+
+it('nobody is silent who could not reach the server', async () => {
+  const { clock, silent, freshness, renew, outage } = setUp();
+  renew('n1');
+  outage.since = clock.wall();
+  await clock.advance(10 * LEASE_MS);
+  expect(freshness.isStale('n1')).toBe(false);
+  outage.since = undefined;
+  outage.endedAt = clock.wall();
+  await clock.advance(LEASE_MS - 1);
+  expect(freshness.isStale('n1')).toBe(false);
+  await clock.advance(LEASE_MS);
+  expect([freshness.isStale('n1'), silent]).toEqual([true, ['n1']]);
 });
 
 it('one that is never renewed, as agents of before write it, counts until it changes', async () => {

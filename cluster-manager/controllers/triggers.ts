@@ -100,7 +100,9 @@ const followNodes = (context: TriggerContext): (() => void) => {
   let isReplay = true;
   const end = context.caches.nodes.subscribe((change) => {
     onNode(context, change);
-    if (!isReplay && partOf(change.before) !== partOf(change.after)) enqueueUsageOfNodes(context);
+    if (isReplay || partOf(change.before) === partOf(change.after)) return;
+    enqueueUsageOfNodes(context);
+    context.enqueue.silence(change.key);
   });
   isReplay = false;
   return end;
@@ -290,6 +292,7 @@ export const onFreshness = (context: Pick<TriggerContext, 'state' | 'caches' | '
   const { registry } = context.state;
   const report = context.caches.reports.get(node);
   if (report === undefined) return;
+  context.enqueue.silence(node);
   const ids = [report.ready, report.pending, report.failed].flatMap((ranges) => [...idsIn(ranges)]);
   const networks = report.hasAll
     ? [...registry.networks()].map(({ name }) => name)

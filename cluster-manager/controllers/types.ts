@@ -38,6 +38,8 @@ export interface Enqueue {
   readiness(key: string): void;
   nad(key: string): void;
   node(name: string): void;
+  /** The agent of the node has stopped reporting, or reports again. */
+  silence(node: string): void;
   pod(key: string): void;
   claim(key: string): void;
   /** The EndpointSlice that has, or should have, a mirror. */

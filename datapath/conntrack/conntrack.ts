@@ -77,7 +77,7 @@ export const openConntrack = (spawnAddon?: string): Conntrack & TranslationReade
 /** @param control arguments of ovs-appctl that say where ovs-vswitchd is */
 export const createConntrack = (
   runner: Pick<CommandRunner, 'run'>,
-  control: () => Promise<readonly string[]> = async () => [],
+  control: () => Promise<readonly string[]>,
 ): Conntrack => {
   /** @returns what it prints */
   const datapath = async (args: readonly string[], signal: AbortSignal | undefined): Promise<string> => {

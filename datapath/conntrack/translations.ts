@@ -15,7 +15,7 @@ export interface TranslationReader {
 /** @param control arguments of ovs-appctl that say where ovs-vswitchd is */
 export const createTranslationReader = (
   runner: Pick<CommandRunner, 'lines'>,
-  control: () => Promise<readonly string[]> = async () => [],
+  control: () => Promise<readonly string[]>,
 ): TranslationReader => ({
   translations: async (of, signal) => {
     const desired = new Map(of.map((one) => [textOf(one), one]));

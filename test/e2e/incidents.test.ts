@@ -83,7 +83,9 @@ describe('on the node', () => {
     const own = '/sys/fs/cgroup/kubelet.slice/kubelet.service';
     const move = (from: string, to: string): string => `while read pid; do echo $pid > ${to}; done < ${from}`;
     const pids = (await onNode(`cat ${own}/cgroup.procs`)).trim().split('\n');
-    await onNode(`${move(`${own}/cgroup.procs`, '/sys/fs/cgroup/cgroup.procs')}; rmdir ${own}`);
+    await onNode(move(`${own}/cgroup.procs`, '/sys/fs/cgroup/cgroup.procs'));
+    await problemBecomes(/^warning {2}no process is in the cgroup of the kubelet, .*\[kubelet-cgroup-missing\]$/, 0);
+    await onNode(`rmdir ${own}`);
     await problemBecomes(/^warning {2}the cgroup of the kubelet was not found: .*\[kubelet-cgroup-missing\]$/, 0);
     await onNode(`mkdir ${own}; for pid in ${pids.join(' ')}; do echo $pid > ${own}/cgroup.procs; done`);
     await isWell();

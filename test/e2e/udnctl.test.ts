@@ -6,7 +6,7 @@ import { hasId } from '../../net/id-ranges.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, readPod, useCluster } from './support/cluster/cluster.ts';
 import { layer2, layer3, namespace, pod } from './support/cluster/manifests.ts';
-import { type Said, udnctl } from './support/cluster/udnctl.ts';
+import { CONFINED, confinedUdnctl, type Said, udnctl } from './support/cluster/udnctl.ts';
 import { addressesOf, addressOfFamily } from './support/packets/packets.ts';
 
 const NODE = 'node-1';
@@ -195,6 +195,38 @@ describe('doctor', () => {
     const { stdout } = await cluster().node(NODE, ['ovs-vsctl', 'list-ports', 'br-int']);
     expect(stdout.split('\n')).toContain('foreign');
     expect(stdout.split('\n')).not.toContain('stale');
+  });
+});
+
+describe('where no process of the node is seen, as in the agent’s pod, which has no hostPID', () => {
+  const confined = (...argv: readonly string[]) => cluster().node(NODE, [...CONFINED, ...argv]);
+
+  it('ovs-appctl finds ovs-vswitchd by the name of its control socket only', async () => {
+    await expect(confined('ovs-appctl', 'version')).rejects.toThrow(/pid|not.*running|No such process/i);
+    const { stdout } = await confined(
+      'sh',
+      '-c',
+      'ovs-appctl --target /var/run/openvswitch/ovs-vswitchd.*.ctl version',
+    );
+    expect(stdout).toContain('ovs-vswitchd');
+  });
+
+  it.each([
+    ['doctor'],
+    ['diff'],
+    ['explain', 'pod', 'red/a'],
+    ['trace', '--from', 'pod', 'red/a', '--to', 'red/b'],
+    ['trace', '--from', 'pod', 'red/a', '--to', 'red/b', '--established'],
+  ])('udnctl %s', async (...args) => {
+    const there = await confinedUdnctl(cluster(), NODE, ...args);
+    expect(there).toEqual(await ask(...args));
+    expect(there.status).toBe(0);
+  });
+
+  it('udnctl flows', async () => {
+    const { stdout, status } = await confinedUdnctl(cluster(), NODE, 'flows', '--network', 'red/net');
+    expect(status).toBe(0);
+    expect(stdout).toContain('red_net');
   });
 });
 

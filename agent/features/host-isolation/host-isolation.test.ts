@@ -97,6 +97,21 @@ it('lets nobody there while there is no kubelet, and says so', () => {
   );
 });
 
+it('keeps the rule of a kubelet that has left its cgroup, and says so', () => {
+  const it = cluster();
+  const path = 'kubelet.slice/kubelet.service';
+  it.facts.set('kubeletCgroup', LOCAL, { path, level: 2, id: '4711' });
+  const before = rules(it, 'udn-isolation-kubelet');
+  it.facts.set('kubeletCgroup', LOCAL, { path, level: 2, id: '4711', isEmpty: true });
+  expect(rules(it, 'udn-isolation-kubelet')).toEqual(before);
+  expect(it.render().diagnostics).toContainEqual({
+    ...{ object: 'Node/node1', severity: 'warning', cause: 'kubelet-cgroup-missing' },
+    message: `no process is in the cgroup of the kubelet, ${path}: it has stopped, or runs in another one: its probes do not reach pods of primary networks`,
+  });
+  it.facts.set('kubeletCgroup', LOCAL, { path, level: 2, id: '4711' });
+  expect(it.render().diagnostics).toEqual([]);
+});
+
 it('wants another rule when the kubelet’s cgroup was recreated', () => {
   const it = cluster();
   const withId = (id: string): readonly string[] => {

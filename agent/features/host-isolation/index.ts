@@ -21,7 +21,7 @@
 import type { OpenPort } from '../../../api/annotations/open-default-ports.ts';
 import type { NftItem } from '../../../datapath/nftables/types.ts';
 import { type Ip, ipFamily } from '../../../net/ip.ts';
-import { isLocked, type PodFact, podKey } from '../../model/facts.ts';
+import { type CgroupFact, isLocked, type PodFact, podKey } from '../../model/facts.ts';
 import { type Diagnostic, EMPTY_FRAGMENT, type FeatureOver, type Fragment } from '../../model/fragment.ts';
 import { managementLinkName } from '../../model/host-names.ts';
 import { addressElements, defaultAddresses, defaultPodElements, element } from '../../model/isolation-elements.ts';
@@ -38,15 +38,24 @@ export const hostIsolation: FeatureOver<'zone'> = {
   render: (_, view) => {
     const kubelet = view.kubeletCgroup();
     const items = [...isolationItems(kubelet), ...defaultPortItems(view), ...managementIsolationItems()];
-    return { nftables: { items }, ...(kubelet === undefined && { diagnostics: [withoutKubelet(view.node)] }) };
+    const lacks = kubeletLacks(kubelet);
+    return { nftables: { items }, ...(lacks !== undefined && { diagnostics: [withoutKubelet(view.node, lacks)] }) };
   },
 };
 
-const withoutKubelet = (node: string): Diagnostic => ({
+/** A rule by a cgroup that nothing is in lets nobody through. */
+const kubeletLacks = (kubelet: CgroupFact | undefined): string | undefined => {
+  if (kubelet === undefined) return 'the cgroup of the kubelet was not found';
+  return kubelet.isEmpty
+    ? `no process is in the cgroup of the kubelet, ${kubelet.path}: it has stopped, or runs in another one`
+    : undefined;
+};
+
+const withoutKubelet = (node: string, lacks: string): Diagnostic => ({
   object: `Node/${node}`,
   severity: 'warning',
   cause: 'kubelet-cgroup-missing',
-  message: 'the cgroup of the kubelet was not found: its probes do not reach pods of primary networks',
+  message: `${lacks}: its probes do not reach pods of primary networks`,
 });
 
 export const hostIsolationPod: FeatureOver<'pod'> = {

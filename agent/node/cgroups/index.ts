@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../../../base/clock.ts';
 import type { FactStore } from '../../model/fact-store.ts';
 import { type CgroupFact, LOCAL } from '../../model/facts.ts';
 import { CgroupTree, type FoundCgroup, type WatchFolder } from './cgroup-tree.ts';
+import { Population } from './population.ts';
 import { type CgroupRoot, cgroupRoot } from './root.ts';
 
 export interface CgroupsOptions {
@@ -36,13 +37,14 @@ export const startCgroups = (options: CgroupsOptions): Cgroups => {
   const { mountinfo, root = mountedRoot(mountinfo), clock = systemClock } = options;
   if (root === undefined) return { supported: false, stop: () => {} };
   const unwatched = new Unwatched(options.onUnwatched);
-  const tree = openTree(options, root, (error, path) => unwatched.add(error, path));
+  const { tree, population } = openTree(options, root, (error, path) => unwatched.add(error, path));
   tree.start();
   let cancel = (): void => {};
   const refreshLater = (): void => {
     cancel = clock.schedule(REFRESH_MS, () => {
       unwatched.begin();
       tree.refresh();
+      population.refresh();
       unwatched.end();
       refreshLater();
     });
@@ -53,6 +55,7 @@ export const startCgroups = (options: CgroupsOptions): Cgroups => {
     stop: () => {
       cancel();
       tree.stop();
+      population.stop();
     },
   };
 };
@@ -87,15 +90,18 @@ const openTree = (
   { facts, kubelet, watch }: CgroupsOptions,
   root: CgroupRoot,
   onUnwatched: (error: unknown, path: readonly string[]) => void,
-): CgroupTree => {
+): { readonly tree: CgroupTree; readonly population: Population } => {
   const kubelets = new Map<string, FoundCgroup>();
   const setKubelet = (): void => {
     const [best] = [...kubelets.values()].toSorted(byRank);
-    facts.set('kubeletCgroup', LOCAL, best && factOf(best, root));
+    population.follow(best);
+    const fact = best && factOf(best, root);
+    facts.set('kubeletCgroup', LOCAL, fact && population.isEmpty ? { ...fact, isEmpty: true } : fact);
   };
+  const population = new Population({ folder: root.folder, watch, onChange: setKubelet });
   /** Of a pod that moved between qualities of service there are two for a moment: the last one counts. */
   const pods = new Map<string, FoundCgroup>();
-  return new CgroupTree({
+  const tree = new CgroupTree({
     folder: root.folder,
     kubelet: kubelet?.split('/'),
     watch,
@@ -119,6 +125,7 @@ const openTree = (
       }
     },
   });
+  return { tree, population };
 };
 
 const mountedRoot = (mountinfo = readFileSync('/proc/self/mountinfo', 'utf8')): CgroupRoot | undefined =>

@@ -1,8 +1,8 @@
 /** Policies that the API has and nothing enforces. */
 import { policyName } from '../../../api/policy.ts';
 import { messageOf } from '../../../base/error-message.ts';
+import { readPolicies } from '../../../kube/read-policies.ts';
 import type { KubeClient } from '../../../kube/types.ts';
-import { readPolicies } from '../../cluster/read-policies.ts';
 import { named } from '../../why/finding.ts';
 import { type Finding, warning } from './finding.ts';
 

@@ -75,6 +75,10 @@ export const agentCases = (cluster: () => AdmissionCluster): void => {
         attempt: () => apply('node-1', { [NODE_ANNOTATIONS.chassisId]: 'chassis-1' }),
       },
       { name: 'say that its network is unavailable', attempt: () => applyCondition('node-1', 'NetworkUnavailable') },
+      {
+        name: 'say that packets do not fit its tunnels',
+        attempt: () => applyCondition('node-1', 'NetworkMTUTooLarge'),
+      },
       { name: 'give its pod addresses', attempt: () => pod('own')(agent, annotations({ [NETWORKS]: '{}' })) },
       { name: 'take them back', attempt: () => pod('own')(agent, annotations({ [NETWORKS]: null })) },
       { name: 'read a pod of another node', attempt: () => agent.get(PODS, { namespace: 'red', name: 'other' }) },
@@ -96,7 +100,7 @@ export const agentCases = (cluster: () => AdmissionCluster): void => {
   const pods = (message: string) => byPolicy('ovn-udn-pods', message);
   const events = (message: string) => byPolicy('ovn-udn-agent-events', message);
   const onlyAnnotations = (what: 'node' | 'pod') =>
-    `an agent may change nothing of a ${what} but annotations${what === 'node' ? ' and its condition NetworkUnavailable' : ''}`;
+    `an agent may change nothing of a ${what} but annotations${what === 'node' ? ' and its conditions NetworkUnavailable and NetworkMTUTooLarge' : ''}`;
   const keys = (text: string) => `an agent may not change the annotations ${text}`;
   const CHASSIS = 'the annotation k8s.ovn.org/node-chassis-id cannot be changed once it is set';
   const OWN_EVENTS = 'an agent may write only events whose source is the agent of its node';

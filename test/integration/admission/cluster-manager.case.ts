@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { IPAM_CLAIM_FINALIZER, NAD_ANNOTATIONS, NODE_ANNOTATIONS, UDN_FINALIZER } from '../../../api/names.ts';
 import { IPAM_CLAIMS, NETWORK_ATTACHMENT_DEFINITIONS, USER_DEFINED_NETWORKS } from '../../../api/resources.ts';
-import { CONFIG_MAPS, LEASES, PODS, SECRETS } from '../../../kube/resources.ts';
+import { CONFIG_MAPS, LEASES, NODES, PODS, SECRETS } from '../../../kube/resources.ts';
 import type { KubeClient } from '../../../kube/types.ts';
 import { refusal } from '../../conformance/kube/harness.ts';
 import {
@@ -41,6 +41,18 @@ export const clusterManagerCases = (cluster: () => AdmissionCluster): void => {
   });
   const claim = (body: unknown, subresource?: string) =>
     manager.patch(IPAM_CLAIMS, { namespace: 'red', name: 'managed' }, { type: 'merge', body }, { subresource });
+  const condition = (fields: Readonly<Record<string, string>>) =>
+    manager.patch(
+      NODES,
+      { name: 'node-2' },
+      {
+        type: 'apply',
+        body: { metadata: { name: 'node-2' }, status: { conditions: [{ type: 'NetworkUnavailable', ...fields }] } },
+        fieldManager: 'udn-cluster-manager',
+        force: true,
+      },
+      { subresource: 'status' },
+    );
   const finalizers = (list: readonly string[]) => ({ metadata: { finalizers: list } });
 
   describe('the cluster manager may', () => {
@@ -50,6 +62,14 @@ export const clusterManagerCases = (cluster: () => AdmissionCluster): void => {
       {
         name: 'take it back',
         attempt: () => node('node-2')(manager, annotations({ [NODE_ANNOTATIONS.subnets]: null })),
+      },
+      {
+        name: 'say that the agent of a node is silent',
+        attempt: () => condition({ status: 'True', reason: 'AgentNotReporting' }),
+      },
+      {
+        name: 'say that a node is excluded',
+        attempt: () => condition({ status: 'False', reason: 'NodeExcluded' }),
       },
       {
         name: 'give a pod addresses',
@@ -88,12 +108,27 @@ export const clusterManagerCases = (cluster: () => AdmissionCluster): void => {
     {
       name: 'taint a node',
       attempt: () => node('node-1')(manager, { spec: { unschedulable: true } }),
-      message: nodes('the cluster manager may change nothing of a node but annotations'),
+      message: nodes('the cluster manager may change nothing of a node but annotations and that its agent is silent'),
+    },
+    {
+      name: 'say that a node is ready',
+      attempt: () => condition({ type: 'Ready', status: 'False', reason: 'AgentNotReporting' }),
+      message: nodes('the cluster manager may change nothing of a node but annotations and that its agent is silent'),
+    },
+    {
+      name: 'say that packets do not fit tunnels',
+      attempt: () => condition({ type: 'NetworkMTUTooLarge', status: 'True', reason: 'AgentNotReporting' }),
+      message: nodes('the cluster manager may change nothing of a node but annotations and that its agent is silent'),
+    },
+    {
+      name: 'say what agents say of their node',
+      attempt: () => condition({ status: 'False', reason: 'OVNUDNIsUp' }),
+      message: nodes('the cluster manager may change nothing of a node but annotations and that its agent is silent'),
     },
     {
       name: 'label a node',
       attempt: () => node('node-1')(manager, { metadata: { labels: { a: 'b' } } }),
-      message: nodes('the cluster manager may change nothing of a node but annotations'),
+      message: nodes('the cluster manager may change nothing of a node but annotations and that its agent is silent'),
     },
     {
       name: 'say which chassis a node has',

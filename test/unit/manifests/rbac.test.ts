@@ -21,6 +21,7 @@ import {
   SLICE_LABELS,
   SLICE_MIRROR_CONTROLLER,
 } from '../../../api/names.ts';
+import { NETWORK_UNAVAILABLE } from '../../../api/node-condition.ts';
 import { UNENFORCED_POLICIES } from '../../../api/policy.ts';
 import {
   CLUSTER_USER_DEFINED_NETWORKS,
@@ -36,6 +37,7 @@ import { mirrorName } from '../../../cluster-manager/render/mirrored-slice.ts';
 import { createDelegatedAccess } from '../../../kube/access/delegated-access.ts';
 import { createEmbeddedCluster } from '../../../kube/embedded/cluster.ts';
 import { createEventRecorder } from '../../../kube/events/recorder.ts';
+import { readPolicies } from '../../../kube/read-policies.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   ENDPOINT_SLICES,
@@ -95,6 +97,26 @@ const createPod = (client: KubeClient, namespace: string, annotations: Readonly<
 
 const isGone = (client: KubeClient, resource: ResourceType) =>
   vi.waitFor(async () => expect((await client.list(resource)).items).toEqual([]), { timeout: 10_000 });
+
+/** Until the cluster manager says so. */
+const agentStopsOn = async (server: KubeClient, name: string): Promise<void> => {
+  await server.create(NODE_NETWORK_REPORTS, {
+    metadata: { name },
+    status: {
+      rendering: 'Always',
+      networks: { ready: 0, pending: 0, failed: 0 },
+      ids: { ready: '', pending: '', failed: '' },
+      ...{ renewTime: new Date().toISOString(), leaseDurationSeconds: 1 },
+    },
+  });
+  await vi.waitFor(
+    async () =>
+      expect((await server.get(NODES, { name }))['status']).toMatchObject({
+        conditions: [{ type: 'NetworkUnavailable', status: 'True', reason: 'AgentNotReporting' }],
+      }),
+    { timeout: 10_000 },
+  );
+};
 
 it('of the cluster manager', { timeout: 30_000 }, async () => {
   const server = await startServer();
@@ -197,6 +219,7 @@ it('of the cluster manager', { timeout: 30_000 }, async () => {
   await isGone(server, NETWORK_ATTACHMENT_DEFINITIONS);
   await events.flush();
   await createDelegatedAccess({ client, clock: systemClock })('/metrics', 'Bearer token');
+  await agentStopsOn(server, 'node-1');
   // The Lease is given back.
   stop.abort();
   await running;
@@ -262,7 +285,7 @@ it('of the agent', { timeout: 30_000 }, async () => {
   });
   ends.push(() => core.stop());
   const condition = new NodeCondition({
-    ...{ node: 'node-1', client, writer, clock: systemClock },
+    ...{ node: 'node-1', type: NETWORK_UNAVAILABLE, client, writer, clock: systemClock },
     onError: (error) => expect.fail(String(error)),
   });
   ends.push(() => condition.stop());
@@ -283,6 +306,7 @@ it('of the agent', { timeout: 30_000 }, async () => {
     }).stop,
   );
 
+  await readPolicies(client);
   const at = { ...systemClock, schedule: (_: number, callback: () => void) => systemClock.schedule(0, callback) };
   const reporter = new NetworkReporter({
     node: 'node-1',

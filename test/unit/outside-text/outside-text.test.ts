@@ -193,7 +193,7 @@ it('what conntrack and its datapath say', async () => {
       expect(blind).toEqual([]);
       expect(state.conntrackMarks.flat().every((mark) => Number.isFinite(mark))).toBe(true);
       try {
-        expect(await createConntrack(runner).flushAddress('169.254.0.12')).toBe(true);
+        expect(await createConntrack(runner, nothingThere).flushAddress('169.254.0.12')).toBe(true);
       } catch (error) {
         expect(error).toBeInstanceOf(CommandError);
       }

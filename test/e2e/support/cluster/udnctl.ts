@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { networkStatusSchema } from '../../../../api/agent-status.ts';
 import { CommandError } from '../../../../datapath/exec/errors.ts';
+import type { CommandOutput } from '../../../../datapath/exec/types.ts';
 import type { Sandbox } from '../../../../sandbox/index.ts';
 
 export interface Said {
@@ -11,9 +12,18 @@ export interface Said {
 }
 
 /** Also where it fails. */
-export const udnctl = async (sandbox: Sandbox, node: string, ...args: readonly string[]): Promise<Said> => {
+export const udnctl = (sandbox: Sandbox, node: string, ...args: readonly string[]): Promise<Said> =>
+  said(sandbox.node(node, ['udnctl', ...args]));
+
+/** As udnctl says it in a pid namespace of its own, where no process of the node is seen: as in a pod without `hostPID`. */
+export const confinedUdnctl = (sandbox: Sandbox, node: string, ...args: readonly string[]): Promise<Said> =>
+  said(sandbox.node(node, [...CONFINED, 'udnctl', ...args]));
+
+export const CONFINED = ['unshare', '--pid', '--fork', '--mount-proc'] as const;
+
+const said = async (running: Promise<CommandOutput>): Promise<Said> => {
   try {
-    return { ...(await sandbox.node(node, ['udnctl', ...args])), status: 0 };
+    return { ...(await running), status: 0 };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     return { stdout: error.stdout, stderr: error.stderr, status: error.exitCode ?? -1 };

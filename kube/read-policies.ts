@@ -1,8 +1,8 @@
 /** The policies that nothing enforces, of all kinds that the API server has. */
-import { type PolicyFacts, policyFacts, policyName, UNENFORCED_POLICIES } from '../../api/policy.ts';
-import { isForbidden, isNotFound } from '../../kube/errors.ts';
-import { listAll } from '../../kube/reflector/list-all.ts';
-import type { KubeClient } from '../../kube/types.ts';
+import { type PolicyFacts, policyFacts, policyName, UNENFORCED_POLICIES } from '../api/policy.ts';
+import { isForbidden, isNotFound } from './errors.ts';
+import { listAll } from './reflector/list-all.ts';
+import type { KubeClient } from './types.ts';
 
 const PAGE_SIZE = 500;
 
@@ -17,6 +17,7 @@ interface PolicyOptions {
 export const readPolicies = async (
   client: Pick<KubeClient, 'list'>,
   { namespace, asAllowed = false }: PolicyOptions = {},
+  signal?: AbortSignal,
 ): Promise<readonly PolicyFacts[]> => {
   const found = await Promise.all(
     UNENFORCED_POLICIES.map(async (resource) => {
@@ -29,6 +30,7 @@ export const readPolicies = async (
           selection,
           (object) => policies.push(policyFacts(object, resource)),
           () => policies.splice(0),
+          signal,
         );
         return policies;
       } catch (error) {

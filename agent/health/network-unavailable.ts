@@ -1,0 +1,26 @@
+/**
+ * Whether the network of the node takes new pods: condition `NetworkUnavailable`. While it is True, the node lifecycle controller
+ * keeps new pods away by the taint node.kubernetes.io/network-unavailable:NoSchedule, and those that run stay. Pure.
+ */
+import { type Component, type ComponentHealth, isNetworkDown } from './component.ts';
+import type { ConditionVerdict } from './node-condition.ts';
+
+/** The first that fails explains those behind it. Undefined: it is not known how all stand. */
+export const verdictOf = (health: readonly ComponentHealth[]): ConditionVerdict | undefined => {
+  const failed = health.find(isNetworkDown);
+  if (failed !== undefined) {
+    const { component, message } = failed;
+    return { status: 'True', reason: REASONS[component] ?? 'ComponentFailed', message };
+  }
+  if (health.some(({ component, state }) => component in REASONS && state !== 'working')) return undefined;
+  return { status: 'False', reason: 'OVNUDNIsUp', message: 'OVN and Open vSwitch process what udn-agent programs' };
+};
+
+const REASONS: Readonly<Partial<Record<Component, string>>> = {
+  'openvswitch-db': 'OpenVSwitchDatabaseFailed',
+  'northbound-db': 'NorthboundDatabaseFailed',
+  'southbound-db': 'SouthboundDatabaseFailed',
+  'ovs-vswitchd': 'VswitchdNotResponding',
+  'ovn-northd': 'NorthdNotProcessing',
+  'ovn-controller': 'OVNControllerNotProcessing',
+};

@@ -1,0 +1,59 @@
+/**
+ * Says on a Node whose agent has stopped reporting what the agent cannot: condition `NetworkUnavailable`. The node lifecycle controller
+ * keeps new pods away by its taint, and evicts none. It is written once for each silence, so that nobody who writes the
+ * condition too is fought, and it is the agent that takes it back.
+ */
+import { isOfSilentNode, NETWORK_UNAVAILABLE, SILENT_NODE_REASONS } from '../../api/node-condition.ts';
+import { isNotFound, isReplaced } from '../../kube/errors.ts';
+import { type NodeConditionFacts, readNodeCondition } from '../../kube/node-condition.ts';
+import { NODES } from '../../kube/resources.ts';
+import type { NodeFacts } from '../facts/node-facts.ts';
+import type { ReportFreshness } from './report-freshness.ts';
+import type { ControllerContext, Reconcile } from './types.ts';
+
+interface SilenceContext extends ControllerContext {
+  readonly freshness: Pick<ReportFreshness, 'isSilent'>;
+}
+
+export const silenceReconciler =
+  ({ caches, client, writer, problems, clock, freshness }: SilenceContext): Reconcile =>
+  async (name, signal) => {
+    const node = caches.nodes.get(name);
+    if (node === undefined) return;
+    const isSilent = freshness.isSilent(name);
+    const regarding = { apiVersion: 'v1', kind: 'Node', name, uid: node.uid };
+    problems.report(regarding, SILENT_NODE_REASONS.notReporting, isSilent && !node.isExcluded ? [NOT_REPORTING] : []);
+    if (!isSilent) return;
+    const before = await readNodeCondition(client, name, NETWORK_UNAVAILABLE, signal);
+    const verdict = silentVerdict(node, before);
+    if (verdict === undefined) return;
+    const now = new Date(clock.wall()).toISOString().replace(/\.[0-9]+Z$/, 'Z');
+    const lastTransitionTime = before?.status === verdict.status && before.since !== '' ? before.since : now;
+    const condition = { type: NETWORK_UNAVAILABLE, ...verdict, lastHeartbeatTime: now, lastTransitionTime };
+    const object = { metadata: { name, uid: node.uid }, status: { conditions: [condition] } };
+    try {
+      await writer.apply(NODES, object, { subresource: 'status' }, signal);
+    } catch (error) {
+      if (!isNotFound(error) && !isReplaced(error)) throw error;
+    }
+  };
+
+const NOT_REPORTING =
+  'udn-agent has stopped reporting: nothing programs the networks of new pods on this node. Check its pod, and whether it reaches the API server';
+
+const NOT_EXPECTED = 'No udn-agent is expected on this node: it is excluded from networks';
+
+/**
+ * What is to be written. A True of somebody else says more of the cause than that the agent is silent, and has the same effect.
+ * Undefined: nothing.
+ */
+export const silentVerdict = (
+  { isExcluded }: Pick<NodeFacts, 'isExcluded'>,
+  before: NodeConditionFacts | undefined,
+) => {
+  const reason = isExcluded ? SILENT_NODE_REASONS.excluded : SILENT_NODE_REASONS.notReporting;
+  if (before?.reason === reason) return undefined;
+  if (isExcluded) return { status: 'False', reason, message: NOT_EXPECTED } as const;
+  const isOfOthers = before?.status === 'True' && !isOfSilentNode(before.reason);
+  return isOfOthers ? undefined : ({ status: 'True', reason, message: NOT_REPORTING } as const);
+};
