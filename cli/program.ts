@@ -6,6 +6,7 @@ import { ProgramCommand } from '../program/program-command.ts';
 import { withGlobalFlags } from './cluster/global-flags.ts';
 import { clusterCommands } from './cluster-commands.ts';
 import { checkCommand } from './commands/check.ts';
+import { connectivityCommand } from './commands/connectivity.ts';
 import {
   allowedServicesFromSettings,
   clusterFromSettings,
@@ -36,6 +37,7 @@ export const createProgram = (name = 'udnctl'): Command => {
   const commands = [
     ...clusterCommands({ withNode: !isPlugin }),
     checkCommand({ withNode: !isPlugin }),
+    connectivityCommand(),
     renderCommand(),
     ...nodeCommands({ withNode: !isPlugin }),
     ...(isPlugin ? [] : [completionCommand()]),

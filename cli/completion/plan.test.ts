@@ -40,6 +40,8 @@ it('values of options', () => {
   expect(planOf('graph', '-o', '')).toBe('files');
   expect(planOf('graph', '-n', '')).toBe('namespace');
   expect(planOf('graph', 'red')).toBe('network');
+  expect(planOf('connectivity', '--only', '')).toEqual(['pods', 'services', 'dns', 'api', 'mtu']);
+  expect(planOf('connectivity', '--node', '')).toBe('node');
   expect(planOf('why', '--context', '')).toBe('context');
   expect(planOf('why', '--cluster', '')).toBe('cluster');
   expect(planOf('--context', 'x', 'pods', '-n', '')).toBe('namespace');
@@ -80,8 +82,10 @@ it('every placeholder for a name is known, or nobody can name it', () => {
     'uid',
     'group',
     'duration',
+    'cidr',
+    'image',
   ];
-  const own = ['source', 'shell', 'kind'];
+  const own = ['source', 'shell', 'kind', 'test'];
   const placeholders = program.commands.flatMap(({ options, registeredArguments }) => [
     ...options.flatMap(({ flags }) => /[<[]([^>\]]+?)(?:\.\.\.)?[>\]]/.exec(flags)?.[1] ?? []),
     ...registeredArguments.map((argument) => argument.name()),

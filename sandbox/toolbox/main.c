@@ -7,6 +7,7 @@
 static const struct { const char *name; applet *run; const char *help; } APPLETS[] = {
     {"serve", serve_main, "answer HTTP, UDP, TCP and SCTP, and record probes (also without a command)"},
     {"netexec", serve_main, "the same, under the name that agnhost gives it"},
+    {"connect", connect_main, "connect to one address or name, with the answers that agnhost gives"},
     {"probe", probe_main, "send many probes at once, one per line of stdin"},
     {"seen", seen_main, "ask the server of this pod which probes arrived"},
     {"pause", pause_main, "hold namespaces open"},

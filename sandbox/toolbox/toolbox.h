@@ -10,7 +10,7 @@
 
 /* An applet gets its own name as argv[0] and returns the exit status. */
 typedef int applet(int argc, char **argv);
-applet container_main, enter_main, features_main, guest_init_main, guest_run_main, guest_serve_main, janitor_main,
+applet connect_main, container_main, enter_main, features_main, guest_init_main, guest_run_main, guest_serve_main, janitor_main,
     netns_main, pause_main, probe_main, proxy_main, seen_main, serve_main;
 
 /* text.c */

@@ -101,6 +101,23 @@ describe('serve', () => {
     ['http://127.0.0.1:8080/seen?nonce=never', /"seen":false/],
   ])('answers %s', async (url, expected) => expect((await run(['curl', '-sf', url])).stdout).toMatch(expected));
 
+  /** As agnhost's `connect` answers. */
+  it.each([
+    ['10.0.0.1:8080', '0'],
+    ['[fd00::1]:8080', '0'],
+    ['localhost:8080', '0'],
+    ['10.0.0.1:9', '1 REFUSED'],
+    ['--timeout=100ms 10.0.0.9:80', '1 OTHER'],
+    ['no..name:80', '1 DNS'],
+    ['--protocol=udp --timeout=5s 10.0.0.1:8081', '0'],
+    ['--protocol=udp --timeout=100ms --udp-data=nonsense [fd00::1]:8081', '1 TIMEOUT'],
+    ['--protocol=udp --timeout=5s 10.0.0.1:9', '1 REFUSED'],
+    ['--timeout=3 10.0.0.1:8080', '125 toolbox'],
+  ])('connect %s: %s', async (args, expected) => {
+    const said = await shell(`toolbox connect ${args} 2>/tmp/said; echo $? $(cut -d: -f1 /tmp/said)`);
+    expect(said.trim()).toBe(expected);
+  });
+
   it('keeps connections open as HTTP/1.1 has it', async () => {
     const urls = Array<string>(3).fill('http://10.0.0.1:8080/healthz');
     const { stdout } = await run(['curl', '-s', '-w', ' %{num_connects}\n', ...urls]);
