@@ -133,6 +133,32 @@ it.each([
   },
 );
 
+/** Until a report that nobody renews is stale, and somewhat more. */
+const SILENT_MS = 150_000;
+const unavailable = async () => {
+  const { status } = await (await cluster().client()).get(NODES, { name: NODE });
+  const { conditions = [] } = (status ?? {}) as { conditions?: { type: string; status: string; reason: string }[] };
+  return conditions.find(({ type }) => type === 'NetworkUnavailable');
+};
+
+it('a Node whose agent has stopped takes no new pods until the agent is back', { timeout: 300_000 }, async () => {
+  await untilReady();
+  await cluster().kill(NODE, 'agent', 'SIGSTOP');
+  try {
+    await eventually(
+      async () => expect(await unavailable()).toMatchObject({ status: 'True', reason: 'AgentNotReporting' }),
+      SILENT_MS,
+    );
+  } finally {
+    await cluster().kill(NODE, 'agent', 'SIGCONT');
+  }
+  // The same process, which has written nothing else meanwhile.
+  await eventually(
+    async () => expect(await unavailable()).toMatchObject({ status: 'False', reason: 'OVNUDNIsUp' }),
+    PATIENCE_MS,
+  );
+});
+
 it('gives metrics to nobody who is only on the node', async () => {
   await untilReady();
   for (const header of ['Accept: text/plain', 'Authorization: Bearer made-up']) {
