@@ -12,7 +12,7 @@ const lost: SourceState = {
   message: 'connection refused',
 };
 const fine: ConsoleModel = { networks: [], nodes: [], problems: [], notes: [] };
-const error = { severity: 'error', cause: 'c', message: 'm', count: 2 } as const;
+const error = { severity: 'error', cause: 'c', messages: ['m', 'n'], count: 2 } as const;
 
 const textOf = (input: Partial<Parameters<typeof freshnessOf>[0]>): string[] => {
   const { connection, summary } = freshnessOf({ pulse: undefined, lost: undefined, model: undefined, ...input });

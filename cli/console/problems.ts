@@ -32,14 +32,28 @@ export const problemsOf = (input: ProblemInput): readonly Problem[] => {
     ...input.services.flatMap(serviceProblems),
   ];
   return [...Map.groupBy(all, ({ severity, cause }) => `${severity} ${cause}`).values()]
-    .flatMap((group) => {
-      const [first] = group;
-      return first === undefined ? [] : [{ ...first, count: group.length }];
-    })
+    .flatMap(problemOf)
     .sort((a, b) => Number(a.severity !== 'error') - Number(b.severity !== 'error'));
 };
 
+/** As `udnctl problems` shows them. */
+const MAX_SHOWN = 4;
+
+/** @param singles of one cause */
+const problemOf = (singles: readonly Single[]): readonly Problem[] => {
+  const [first] = singles;
+  if (first === undefined) return [];
+  const { message: _, ...common } = first;
+  const messages = singles.slice(0, MAX_SHOWN).map(({ message }) => message);
+  return [{ ...common, messages, count: singles.length }];
+};
+
 const managerProblems = (scene: Scene): readonly Single[] => {
+  // One that was started without a Lease leaves no other trace.
+  if (scene.leader === 'absent') {
+    const message = 'no cluster manager holds a Lease: whether one runs is not known';
+    return [{ severity: 'warning', cause: 'manager-unknown', message, next: 'udnctl check' }];
+  }
   const away = awayText(scene);
   if (away === undefined) return [];
   return [{ severity: 'error', cause: 'manager-away', message: away, next: 'udnctl check' }];

@@ -20,9 +20,10 @@ export interface SourceState {
 export interface Problem {
   readonly severity: 'error' | 'warning';
   readonly cause: string;
-  /** The first one; `count` says how many there are. */
-  readonly message: string;
+  /** The first few; `count` says how many there are. */
+  readonly messages: readonly string[];
   readonly count: number;
+  /** A command about the first. */
   readonly next?: string;
 }
 

@@ -15,8 +15,18 @@ const PROBLEM_COLUMNS: readonly Column<Problem>[] = [
     head: 'Severity',
     cell: ({ severity }) => element('span', { class: severity === 'error' ? 'bad' : 'doubt' }, severity),
   },
-  { head: 'Problem', cell: ({ message, count }) => (count === 1 ? message : `${message} (and ${count - 1} more)`) },
-  { head: 'Cause', cell: ({ cause }) => cause },
+  {
+    head: 'Problem',
+    cell: ({ messages, count }) => {
+      const more = count - messages.length;
+      return element(
+        'ul',
+        {},
+        ...[...messages, ...(more > 0 ? [`and ${more} more`] : [])].map((one) => element('li', {}, one)),
+      );
+    },
+  },
+  { head: 'Cause', cell: ({ cause }) => element('span', { class: 'word' }, cause) },
   { head: 'Next', cell: ({ next = '' }) => element('span', { class: 'lines' }, next) },
 ];
 
