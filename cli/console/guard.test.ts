@@ -36,6 +36,14 @@ it('the page itself has nothing of the cluster: a link may open it, and no other
   expect(statusOf({ host: 'evil.example:8080' }, '/')).toBe(421);
 });
 
+it('a link of another page opens the page in a tab, and in no frame; it opens nothing else', () => {
+  const navigation = { ...GOOD, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
+  expect(statusOf({ ...navigation, 'sec-fetch-dest': 'document' }, '/')).toBeUndefined();
+  expect(statusOf({ ...navigation, 'sec-fetch-dest': 'iframe' }, '/')).toBe(403);
+  expect(statusOf({ ...navigation, 'sec-fetch-dest': 'document', origin: 'null' }, '/')).toBe(403);
+  expect(statusOf({ ...navigation, 'sec-fetch-dest': 'document' }, '/api/stream')).toBe(403);
+});
+
 it('each path has one method', () => {
   expect(statusOf(GOOD, ASK_PATH, 'POST')).toBeUndefined();
   expect(statusOf(GOOD, ASK_PATH, 'GET')).toBe(405);

@@ -37,7 +37,8 @@ export const refusalOf = (request: GuardedRequest, { port, token, isPublic }: Gu
   if (headers.host === undefined || !hosts.includes(headers.host.toLowerCase())) {
     return { status: 421, message: 'this console does not have that name' };
   }
-  if (!isOwnOrigin(headers, hosts)) return { status: 403, message: 'requests of other pages are refused' };
+  const isOpened = isPublic(path) && isNavigation(headers);
+  if (!isOpened && !isOwnOrigin(headers, hosts)) return { status: 403, message: 'requests of other pages are refused' };
   if (method !== methodOf(path)) return { status: 405, message: `${methodOf(path)} only` };
   if (isPublic(path) || isBearer(headers.authorization, token)) return undefined;
   return { status: 401, message: 'send the token: open the address that udnctl console has printed' };
@@ -49,6 +50,13 @@ const NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 export const ASK_PATH = '/api/ask';
 
 const methodOf = (path: string): 'GET' | 'POST' => (path === ASK_PATH ? 'POST' : 'GET');
+
+/**
+ * The page, in a tab and not in a frame, may be opened from anywhere, as it holds nothing of the cluster: the file that leads the browser
+ * to it is another site, too.
+ */
+const isNavigation = ({ origin, ...headers }: IncomingHttpHeaders): boolean =>
+  origin === undefined && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
 
 /** `none`: the user has typed the address, or another program has opened it. */
 const SITES: readonly unknown[] = [undefined, 'same-origin', 'none'];

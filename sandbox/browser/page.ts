@@ -6,6 +6,8 @@ export interface Page {
   evaluate<Value>(expression: string): Promise<Value>;
   /** Resolves when the expression is true: it is looked at whenever the document changes. @throws Error in the end */
   until(expression: string, timeoutMs?: number): Promise<void>;
+  /** Evaluates what leads to another page, and resolves when that has been loaded. */
+  follow(expression: string): Promise<void>;
   press(key: Key): Promise<void>;
   setScheme(scheme: 'light' | 'dark'): Promise<void>;
   setSize(width: number, height: number): Promise<void>;
@@ -36,7 +38,7 @@ export const openPage = async (tools: DevTools, url: string): Promise<Page> => {
   const { sessionId } = await tools.call('Target.attachToTarget', { targetId, flatten: true });
   const call = (method: string, parameters: object = {}) => tools.call(method, parameters, String(sessionId));
   const complaints: string[] = [];
-  const loaded = Promise.withResolvers<void>();
+  let loaded = Promise.withResolvers<void>();
   const stopListening = tools.on(String(sessionId), (method, parameters) => {
     complaints.push(...complaintIn(method, parameters));
     if (method === 'Page.loadEventFired') loaded.resolve();
@@ -61,6 +63,11 @@ export const openPage = async (tools: DevTools, url: string): Promise<Page> => {
         throw new Error(
           `not within ${timeoutMs} ms: ${expression}\n${await evaluate<string>('document.body.innerText')}`,
         );
+    },
+    follow: async (expression) => {
+      loaded = Promise.withResolvers<void>();
+      await evaluate(expression);
+      await loaded.promise;
     },
     press: async (key) => {
       await call('Input.dispatchKeyEvent', { type: 'keyDown', key, ...CODES[key] });

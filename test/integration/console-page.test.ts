@@ -31,6 +31,9 @@ const chromium = await ensureChromium(() => {}).then(
 );
 const reason = 'missing' in chromium ? ` (skipped, no Chromium: ${chromium.missing})` : '';
 
+/** Seconds, and a minute on a machine that does ten things at once. */
+const START_MS = 180_000;
+
 /** As a tenant may write into a condition. */
 const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</script>\u202egnp';
 
@@ -83,7 +86,7 @@ describe.skipIf('missing' in chromium)(`the page of the console${reason}`, () =>
     await createObjects(client, SAMPLE);
     await writeFile(kubeconfig(), api.server.kubeconfig());
     running = await startConsole(kubeconfig());
-  });
+  }, START_MS);
   afterAll(async () => {
     await stop(running);
     await browser[Symbol.asyncDispose]();
@@ -221,6 +224,19 @@ describe.skipIf('missing' in chromium)(`the page of the console${reason}`, () =>
     expect(await stranger.evaluate(text('summary'))).toMatch(/^Unknown/);
     expect(await stranger.evaluate(text('networks'))).toBe('');
     await stranger.close();
+  });
+
+  it('is opened by the file that leads the browser to it, which is another site', async () => {
+    const file = await browser.open('data:text/html,<title>file</title>');
+    const refresh = JSON.stringify(`0;url=${running.address}`);
+    await file.follow(`(() => {
+      const meta = document.createElement('meta');
+      meta.httpEquiv = 'refresh';
+      meta.content = ${refresh};
+      document.head.append(meta);
+    })()`);
+    await file.until(has('connection', 'Live'));
+    await file.close();
   });
 
   it('gives nothing to pages of other origins, even with the token', async () => {
