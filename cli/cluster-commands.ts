@@ -1,7 +1,7 @@
 /** The commands that ask the API server: from anywhere, with the kubeconfig and the rights of who runs them. */
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ProgramCommand } from '../program/program-command.ts';
 import { type NamespaceOptions, withClient, withNamespace } from './cluster/cluster-command.ts';
 import { SERVER_OPTIONS, type ServerOptions, withServer } from './cluster/server-options.ts';
@@ -13,6 +13,7 @@ import {
   listClusterPods,
   listClusterServices,
 } from './commands/cluster-lists.ts';
+import { type ConsoleOptions, runConsole } from './commands/console.ts';
 import { drawGraph } from './commands/graph.ts';
 import { listNetworks } from './commands/networks.ts';
 import { listPods } from './commands/pods.ts';
@@ -46,6 +47,7 @@ export const clusterCommands = ({ withNode }: ClusterCommandOptions): Command[] 
   usageCommand(),
   bundleCommand(),
   graphCommand(),
+  consoleCommand(),
 ];
 
 const LIST_FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
@@ -210,6 +212,27 @@ const graphCommand = (): Command =>
       const notes = await drawGraph(network, options);
       process.stderr.write(notes.map((note) => `udnctl: ${note}\n`).join(''));
     });
+
+const consoleCommand = (): Command =>
+  withServer(
+    new ProgramCommand('console').description(
+      'serve a page of networks, nodes and their health on localhost, with your own rights, until it is interrupted',
+    ),
+  )
+    .option('-n, --namespace <namespace>', 'watch only this namespace (default: all)')
+    .addOption(new Option('--port <port>', 'TCP port to listen on; 0 takes a free one').argParser(readPort).default(0))
+    .option('--no-browser', 'print the address and open no browser')
+    .addOption(agentNamespaceOption())
+    .action(async (options: ConsoleOptions) => {
+      const ended = new AbortController();
+      for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => ended.abort());
+      await runConsole(options, (line) => void process.stdout.write(`${line}\n`), ended.signal);
+    });
+
+const readPort = (text: string): number => {
+  if (/^[0-9]{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError('Expected a port, 0 to 65535.');
+};
 
 interface WhyOptions extends NamespaceOptions {
   readonly output: TextFormat;

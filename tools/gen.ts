@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import { crdFiles } from '../api/crd/crds.ts';
 import { generateOvsdbModels } from '../ovsdb/gen/generate.ts';
 import { apiDocs } from './api-docs.ts';
+import { consolePage } from './console-page.ts';
 import { dashboardFiles } from './dashboard.ts';
 import { metricsDocs } from './metrics-docs.ts';
 import { problemDocs } from './problem-docs.ts';
@@ -23,6 +24,7 @@ const GENERATORS: readonly (() => GeneratedFiles | Promise<GeneratedFiles>)[] = 
   apiDocs,
   metricsDocs,
   problemDocs,
+  consolePage,
   dashboardFiles,
   serviceMatrixDocs,
 ];

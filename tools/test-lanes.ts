@@ -7,6 +7,7 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { findArtifacts } from '../sandbox/artifacts.ts';
+import { ensureChromium } from '../sandbox/browser/chromium-tree.ts';
 import { ensureCoredns } from '../sandbox/coredns/ensure.ts';
 import { ensureGuestImages } from '../sandbox/guest/images.ts';
 import { ensureKubernetes } from '../sandbox/kubernetes/build.ts';
@@ -43,7 +44,11 @@ const main = async (requested: readonly string[]): Promise<void> => {
   // Here and not in the first test that needs it: it takes longer than a test may.
   const progress = (message: string): void => console.log(message);
   await ensureTree(progress);
-  if (lanes.includes('integration')) await ensureKubernetes(CONTROL_PLANE_PROGRAMS, { root: process.cwd(), progress });
+  if (lanes.includes('integration')) {
+    await ensureKubernetes(CONTROL_PLANE_PROGRAMS, { root: process.cwd(), progress });
+    // The tests of the page say again that they are skipped.
+    await ensureChromium(progress).catch((error: unknown) => console.error('no browser:', error));
+  }
   if (lanes.some((lane) => lane === 'e2e' || isBeside(lane))) {
     await ensureKubernetes([...CONTROL_PLANE_PROGRAMS, ...REAL_KUBELET_PROGRAMS], { root: process.cwd(), progress });
     await ensureCoredns({ root: process.cwd(), progress });

@@ -1,13 +1,10 @@
 /** `udnctl status`: whether what the networks need beside the agent works, on this node or on all. */
 import type { ComponentStatus } from '../../api/agent-status.ts';
 import { NODE_NETWORK_REPORTS } from '../../api/resources.ts';
-import { messageOf } from '../../base/error-message.ts';
-import { type ReportFacts, reportFacts } from '../../cluster-manager/facts/report-facts.ts';
 import { listAll } from '../../kube/reflector/list-all.ts';
 import { NODES } from '../../kube/resources.ts';
 import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts';
-import { type IdRanges, idsIn } from '../../net/id-ranges.ts';
-import { type NodeState, nodeState } from '../cluster/node-state.ts';
+import { isHealthy, type NodeRow, rowMessage, statusRows } from '../cluster/status-rows.ts';
 import type { AgentClient } from '../node/agent-client.ts';
 import type { Output } from '../output/format.ts';
 
@@ -34,19 +31,6 @@ export const nodeStatus = async (agent: Pick<AgentClient, 'node' | 'health'>): P
 
 const isWorking = ({ state }: ComponentStatus): boolean => state === 'working';
 
-/** `unreadable`: somebody else has written the report, or a newer agent. `silent`: its report was not renewed in time, and says nothing any more. `absent`: the node has no report. */
-export type AgentState = 'reporting' | 'silent' | 'absent' | 'excluded' | 'unreadable';
-
-interface NodeRow {
-  readonly node: string;
-  readonly agent: AgentState;
-  readonly networks: { readonly ready: number; readonly pending: number; readonly failed: number } | undefined;
-  /** Undefined: an older agent, or none. */
-  readonly failed: ReportFacts['failedComponents'] | undefined;
-  /** Why it cannot be read. */
-  readonly error?: string;
-}
-
 const PAGE_SIZE = 500;
 
 /** Of all nodes, as their agents have reported it. @param now milliseconds since 1970 @throws KubeError */
@@ -55,11 +39,7 @@ export const clusterStatus = async (
   { only, now }: { readonly only?: string | undefined; readonly now: number },
 ): Promise<StatusOutput> => {
   const [nodes, reports] = await Promise.all([listOf(client, NODES), listOf(client, NODE_NETWORK_REPORTS)]);
-  const found = new Map(reports.map((one) => [one.metadata.name, one]));
-  const rows = nodes
-    .filter(({ metadata: { name } }) => only === undefined || name === only)
-    .map((node) => rowOf(node, found.get(node.metadata.name), now))
-    .sort((a, b) => (a.node < b.node ? -1 : 1));
+  const rows = statusRows(nodes, reports, now).filter(({ node }) => only === undefined || node === only);
   return {
     data: rows,
     tables: [
@@ -87,51 +67,16 @@ const listOf = async (client: Pick<KubeClient, 'list'>, resource: ResourceType):
   return objects;
 };
 
-/** One object that cannot be read is one row that says so. */
-const rowOf = (node: KubeObject, object: KubeObject | undefined, now: number): NodeRow => {
-  const { name } = node.metadata;
-  try {
-    const report = object && reportFacts(object);
-    return {
-      node: name,
-      agent: agentState(nodeState(node), report, now),
-      networks: report && countsOf(report),
-      failed: report?.failedComponents,
-    };
-  } catch (error) {
-    return { node: name, agent: 'unreadable', networks: undefined, failed: undefined, error: messageOf(error) };
-  }
+const cellsOf = (row: NodeRow): string[] => {
+  const { node, agent, networks, failed } = row;
+  return [
+    node,
+    agent,
+    ...(['ready', 'pending', 'failed'] as const).map((state) =>
+      networks === undefined ? '' : String(networks[state]),
+    ),
+    // What a silent agent has said is no news, and neither is what an older one does not say.
+    agent === 'reporting' && failed !== undefined ? failed.map(({ component }) => component).join(',') || 'none' : '?',
+    rowMessage(row) ?? '',
+  ];
 };
-
-const countsOf = ({ ready, pending, failed }: ReportFacts): NonNullable<NodeRow['networks']> => ({
-  ready: sizeOf(ready),
-  pending: sizeOf(pending),
-  failed: sizeOf(failed),
-});
-
-const agentState = ({ isExcluded }: NodeState, report: ReportFacts | undefined, now: number): AgentState => {
-  if (isExcluded) return 'excluded';
-  if (report === undefined) return 'absent';
-  const { renewal } = report;
-  return renewal !== undefined && renewal.at + renewal.leaseMs >= now ? 'reporting' : 'silent';
-};
-
-const sizeOf = (ids: IdRanges): number => [...idsIn(ids)].length;
-
-const cellsOf = ({ node, agent, networks, failed, error }: NodeRow): string[] => [
-  node,
-  agent,
-  ...(['ready', 'pending', 'failed'] as const).map((state) => (networks === undefined ? '' : String(networks[state]))),
-  // What a silent agent has said is no news, and neither is what an older one does not say.
-  agent === 'reporting' && failed !== undefined ? failed.map(({ component }) => component).join(',') || 'none' : '?',
-  error ?? MESSAGES[agent] ?? failed?.[0]?.message ?? '',
-];
-
-const MESSAGES: Readonly<Partial<Record<AgentState, string>>> = {
-  silent: 'udn-agent does not renew its report: it has stopped, hangs, or does not reach the API server',
-  absent: 'no udn-agent has reported from this node',
-  excluded: 'it has the label k8s.ovn.org/exclude-from-networks, or does not run Linux',
-};
-
-const isHealthy = ({ agent, networks, failed }: NodeRow): boolean =>
-  agent === 'excluded' || (agent === 'reporting' && failed?.length === 0 && networks?.failed === 0);

@@ -15,6 +15,7 @@ it('commands, with what they are for', () => {
   expect(plan).toMatchObject({ kind: 'words' });
   expect(planOf('')).toEqual(expect.arrayContaining(['networks', 'pods', 'why', 'trace', 'doctor', 'completion']));
   expect(planOf('p')).toEqual(['pods', 'problems']);
+  expect(planOf('con')).toEqual(['console', 'connectivity']);
   expect(planOf('s')).toEqual(['services', 'status']);
   expect(planOf('nothing', '')).toEqual(planOf(''));
 });
@@ -42,6 +43,9 @@ it('values of options', () => {
   expect(planOf('graph', 'red')).toBe('network');
   expect(planOf('connectivity', '--only', '')).toEqual(['pods', 'services', 'dns', 'api', 'mtu']);
   expect(planOf('connectivity', '--node', '')).toBe('node');
+  expect(planOf('console', '-n', '')).toBe('namespace');
+  expect(planOf('console', '--p')).toEqual(['--port']);
+  expect(planOf('console', '--agent-namespace', '')).toBe('namespace');
   expect(planOf('why', '--context', '')).toBe('context');
   expect(planOf('why', '--cluster', '')).toBe('cluster');
   expect(planOf('--context', 'x', 'pods', '-n', '')).toBe('namespace');

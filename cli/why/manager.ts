@@ -18,7 +18,7 @@ export const waitsForManager = (snapshot: Snapshot, what: string, cause: Cause, 
   );
 };
 
-const awayText = ({ leader, now }: Pick<Snapshot, 'leader' | 'now'>): string | undefined => {
+export const awayText = ({ leader, now }: Pick<Snapshot, 'leader' | 'now'>): string | undefined => {
   if (leader === undefined) return undefined;
   if (leader === 'absent') return 'no cluster manager has ever been leader';
   if (leader.holder === '') return 'no cluster manager is leader';
@@ -28,7 +28,7 @@ const awayText = ({ leader, now }: Pick<Snapshot, 'leader' | 'now'>): string | u
 };
 
 /** Between this machine's clock and theirs. */
-const CLOCK_SKEW_MS = 30_000;
+export const CLOCK_SKEW_MS = 30_000;
 
 const isStale = ({ renewedAt, durationMs }: Exclude<Leader, 'absent'>, now: number): boolean =>
   now - renewedAt > durationMs + CLOCK_SKEW_MS;

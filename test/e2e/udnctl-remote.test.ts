@@ -9,6 +9,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
@@ -259,6 +260,63 @@ type MeasuredProbe = z.output<typeof connectivitySchema>['probes'][number];
 
 const differing = (probes: readonly MeasuredProbe[]): readonly MeasuredProbe[] =>
   probes.filter(({ expected, observed }) => expected !== observed);
+
+interface Asked {
+  readonly status: number;
+  readonly answer: unknown;
+}
+
+/** As its page does, until the question is answered. */
+const withConsole = async <Result>(
+  args: readonly string[],
+  use: (ask: (question: object) => Promise<Asked>) => Promise<Result>,
+): Promise<Result> => {
+  const { kubeconfig } = await cluster().status();
+  const { node, dist } = findArtifacts();
+  const words = [join(dist, 'udnctl.mjs'), 'console', '--no-browser', ...args];
+  const child = spawn(node, words, { env: { KUBECONFIG: kubeconfig }, stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    const [address] = await once(createInterface(child.stdout), 'line');
+    const [origin, token] = String(address).split('/#');
+    return await use(async (question) => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const response = await fetch(`${origin}/api/ask`, { method: 'POST', headers, body: JSON.stringify(question) });
+      return { status: response.status, answer: await response.json() };
+    });
+  } finally {
+    child.kill('SIGTERM');
+    await once(child, 'close');
+  }
+};
+
+describe('the console asks a node', () => {
+  it('for the path of a packet, and what a pod needs', async () => {
+    await withConsole([], async (ask) => {
+      const { status, answer } = await ask({ kind: 'trace', from: 'red/a', to: '10.84.1.3' });
+      const traced = await udnctl('trace', '--from', 'pod', 'red/a', '--to', '10.84.1.3');
+      expect({ status, answer }).toEqual({
+        status: 200,
+        answer: { exitStatus: 0, node: 'node-1', text: traced.stdout },
+      });
+      expect(await ask({ kind: 'explain-pod', pod: 'red/b' })).toMatchObject({
+        answer: { exitStatus: 0, node: 'node-2', text: expect.stringContaining('red/b') },
+      });
+    });
+  });
+
+  it('with the rights of who runs it', async () => {
+    await withConsole(['--as', 'nobody'], async (ask) => {
+      const { answer } = await ask({ kind: 'problems', node: 'node-1' });
+      expect(answer).toEqual({
+        node: 'node-1',
+        text: expect.stringMatching(/"nobody" cannot list.*Role ovn-udn-node-tools/s),
+      });
+    });
+    await withConsole(['--as', 'operator'], async (ask) => {
+      expect(await ask({ kind: 'problems', node: 'node-1' })).toMatchObject({ answer: { exitStatus: 0 } });
+    });
+  });
+});
 
 describe('what is wrong is said', () => {
   it('no agent there', async () => {
