@@ -50,7 +50,7 @@ export const poolStatusSchema = z
       .max(MAX_NETWORKS * 5)
       .meta({
         description:
-          'Ids that a network has, had until the nodes say that it is gone, or gets next: 1-57,59. All others are in use nowhere.',
+          'Ids of existing networks, of deleted ones until all nodes have reported their removal, and of those to be created: 1-57,59. No other id is in use.',
         pattern: '^([0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*)?$',
       }),
     retirement: z

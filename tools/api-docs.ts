@@ -15,7 +15,7 @@ const text = (): string =>
       ' [api/](../api/README.md) by `make gen`, as are the CRDs in `daemonset/crds/`; `make check` fails when it is not' +
       ' current. Do not edit it. What the conditions in a status mean, and what to do, is in' +
       ' [errors.md](errors.md#conditions-of-userdefinednetworks-and-clusteruserdefinednetworks).',
-    'A field with `*` is required where what is around it is there. `kubectl explain` shows the same descriptions.',
+    'A field with `*` is required if its parent is present. `kubectl explain` shows the same descriptions.',
     ...CRDS.flatMap(section),
   ].join('\n\n')}\n`;
 

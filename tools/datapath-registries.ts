@@ -94,7 +94,7 @@ export const DATAPATH_SECTIONS = [
       [
         code(filterChain('LINK')),
         'filter egress 0, policy drop',
-        'what a pod hears, by the name of its link on the node; what a port of the host sends',
+        'what a pod receives, by the name of its link on the node; what a port of the host sends',
       ],
       [
         code(sharedChain([]).name.replace(/[0-9a-f]+$/, 'HASH')),
@@ -107,7 +107,7 @@ export const DATAPATH_SECTIONS = [
   {
     title: 'Marks, conntrack zones and cookies',
     source: '`agent/model/registry/marks.ts`, `agent/model/registry/openflow.ts`',
-    about: 'By these, networks with equal addresses are told apart outside of OVN.',
+    about: 'These identify networks with equal addresses outside of OVN.',
     columns: ['kind', 'of', 'value'],
     rows: () => [
       ...Object.entries(CT_MARKS).map(([name, value]) => ['connection (`ct_mark`)', name, hex(value)]),
@@ -131,7 +131,7 @@ export const DATAPATH_SECTIONS = [
   {
     title: 'Ports of tunnels, and of pods at node addresses',
     source: '`agent/model/registry/tunnels.ts`, `agent/model/registry/marks.ts`',
-    about: 'No pod may send to where tunnels end: a frame would be in any network.',
+    about: 'No pod may send to the ends of tunnels: it could inject frames into any network.',
     columns: ['port or protocol', 'for'],
     rows: () => [
       ...TUNNEL_PORTS.map(({ protocol, port, purpose }) => [code(`${protocol} ${port}`), purpose]),

@@ -76,9 +76,9 @@ export const unitOf = (name: string): string => {
 const text = (manager: readonly ListedMetric[]): string =>
   `${[
     '# Metrics and probes',
-    'Made by `make gen` from where metrics are registered; `make check` fails when it is not current. Do not edit it.',
-    'Both daemons serve `/metrics`, `/healthz` and `/readyz` at `--metrics-address`. Beside those below there are the metrics' +
-      ' of the process that prom-client has for Node (`process_…`, `nodejs_…`).',
+    '`make gen` generates this page from the registered metrics; `make check` fails when it is outdated. Do not edit it.',
+    'Both daemons serve `/metrics`, `/healthz` and `/readyz` at `--metrics-address`. In addition to those below they have' +
+      ' prom-client’s metrics of a Node process (`process_…`, `nodejs_…`).',
     ACCESS,
     PROBES,
     `## udn-agent\n\nSource: \`agent/metrics/registry.ts\`. \`backend\` is \`openflow\`, \`host\`, \`nftables\`, \`northbound\`, \`southbound\` or \`openvswitch\`.\n\n${table(agentMetrics())}`,
@@ -87,44 +87,44 @@ const text = (manager: readonly ListedMetric[]): string =>
 
 const ACCESS = `## Who may read them
 
-They name networks, and every process of a node reaches its loopback addresses, host-network pods of all tenants among them. So \`/metrics\` wants
-a bearer token: the daemon asks the API server whose it is (TokenReview) and whether the account may \`get\` the path (SubjectAccessReview).
-Bind the ClusterRole \`ovn-udn-metrics-reader\` to the account of Prometheus. A yes is kept for a minute, a no for ten seconds. Who tries
-tokens is answered 503 but for ten, and then one a second, of each address (of IPv6 each /64); all addresses together have 50, then five a second. A
-token that was allowed does not wait behind them, nor does the next one from the address that it came from, unless tokens are being tried from there: on a
-loopback address all have one. While the API server does not answer, neither does \`/metrics\` to a token that it has not judged.
+Metrics name networks, and every process of a node reaches its loopback addresses, including host-network pods of all tenants. So \`/metrics\` requires
+a bearer token: the daemon asks the API server for its account (TokenReview) and whether the account may \`get\` the path (SubjectAccessReview).
+Bind the ClusterRole \`ovn-udn-metrics-reader\` to the account of Prometheus. A positive result is cached for a minute, a negative one for ten seconds. Unknown
+tokens are limited to ten, then one a second, per address (for IPv6 per /64), and to 50, then five a second, for all addresses together; others get 503. An
+allowed token does not wait behind them, nor does the next one from its address, unless other tokens are tried from there: on a
+loopback address all clients share one. While the API server does not answer, \`/metrics\` does not answer unknown tokens either.
 
-Of 256 connections at once, the one that has waited for longest without a question makes room for a new one; a question has to come within 5 s.
+At most 256 connections are open at once: the one that has been idle longest is closed for a new one. A request has to arrive within 5 s.
 
-Connections to \`--metrics-address\` are not encrypted: keep it on a loopback address, for probes. For Prometheus on another node the same is served
-with TLS at \`--metrics-tls-address\`, with \`tls.crt\` and \`tls.key\` of \`--metrics-tls-folder\`, which are reread when they change; a certificate that cannot be
-used is logged, and the one before stays. The component \`daemonset/monitoring\` and the values \`monitoring\` of the chart set up all of this: PodMonitors, the
+Connections to \`--metrics-address\` are not encrypted: keep it on a loopback address, for probes. For Prometheus on another node, the daemons serve the same
+with TLS at \`--metrics-tls-address\`, with \`tls.crt\` and \`tls.key\` of \`--metrics-tls-folder\`, which are reread when they change; an unusable certificate
+is logged, and the previous one stays. The component \`daemonset/monitoring\` and the values \`monitoring\` of the chart set up all of this: PodMonitors, the
 account of Prometheus, alerts and a dashboard. On the node, root reads the agent's without a token:
 \`curl --unix-socket /run/ovn-udn/agent.sock http://agent/metrics\`.`;
 
 const PROBES = `## Probes
 
-Each answers everybody 200 and \`ok\`, or 503. Why it is 503, a sentence for each reason, is told to those who may \`get\` the path, and at
+Each answers every client 200 and \`ok\`, or 503. The reasons of a 503, one message each, are returned to accounts that may \`get\` the path, and at
 \`/readyz\` of the agent's socket.
 
 ${markdownTable(
-  ['probe', 'of the agent: yes, while', 'of the cluster manager: yes, while'],
+  ['probe', 'of the agent: 200 while', 'of the cluster manager: 200 while'],
   [
     [
       '`/healthz`',
-      'the event loop turns, and no place has work of which no step has ended for 5 minutes. It never fails because a database, a bridge or the API server is away, or because of an object',
+      'the event loop turns, and no backend has pending work without progress for 5 minutes. It never fails because a database, a bridge or the API server is down, or because of an object',
       'the event loop turns',
     ],
     [
       '`/readyz`',
-      'the API was read; the node has a subnet; the CNI socket is open; all three databases are connected; every place was compared once, and none fails for longer than 30 s; the gateway was seen since the agent started; host isolation is in nftables; where tunnels are to be encrypted, they can be; the kernel answers',
-      'what exists was read, or another one leads',
+      'the API was read; the node has a subnet; the CNI socket is open; all three databases are connected; every backend was compared once, and none fails for longer than 30 s; the gateway was observed since the agent started; host isolation is in nftables; if tunnels are to be encrypted, they can be; the kernel answers',
+      'all objects were read, or another instance leads',
     ],
   ],
 )}
 
-CNI calls are refused only while a pod could not be added at all ([cni.md](cni.md)): a place that is compared still, or a
-gateway that is not known yet, keeps no pod waiting.`;
+CNI calls fail only while no pod could be added at all ([cni.md](cni.md)): a backend that is still being compared, or a
+gateway that is not known yet, blocks no pod.`;
 
 const table = (metrics: readonly ListedMetric[]): string =>
   markdownTable(

@@ -246,7 +246,7 @@ const SECTIONS: readonly Section[] = [
     title: 'Marks of ownership',
     source:
       '`agent/model/ownership.ts`, `datapath/netlink/pod-interface/marks.ts`, `datapath/netlink/route/types.ts`, `cluster-manager/controllers/`',
-    about: 'What carries one is ours; what carries none is never changed or deleted.',
+    about: 'Objects with a mark are owned by ovn-udn; those without are never changed or deleted.',
     columns: ['of', 'mark', 'value'],
     rows: () => [
       ['rows that features want', 'an entry of `external_ids`; its value is the row’s key', code(OWNER_KEY)],

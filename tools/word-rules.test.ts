@@ -29,6 +29,8 @@ it.each([
   ["const text = 'All nodes that are to have it have it';", /"that are to have it"/],
   ["const what = 'northbound port is the first thing that is not as it should be';", /"not as it should be"/],
   ["const lines = [state + ' is not there'];", /"is not there"/],
+  ["fail('the pod is told its addresses')", /"is told"/],
+  ["fail('the row was taken away')", /"taken away"/],
 ])('finds %s', (source, message) => {
   expect(quaintMessages('cli/main.ts', source).join('\n')).toMatch(message);
 });

@@ -34,6 +34,8 @@ const EVERYWHERE: readonly WordRule[] = [
   { pattern: /\bhas told\b/, instead: '"has reported"' },
   { pattern: /\bcannot be (?:had|told)\b/, instead: '"is not supported", "cannot be determined"' },
   { pattern: /\brow is in the way\b/, instead: '"conflicts"' },
+  { pattern: /\b(?:is|are|was|were) told\b/, instead: '"is reported", "is notified"' },
+  { pattern: /\btak(?:es|en) away\b/, instead: '"removed", "deleted"' },
 ];
 
 /** One message per rule that a literal of the source breaks; what stands in comments or in `${}` is not looked at. */

@@ -145,7 +145,7 @@ const nodeProblem = (
 ): string | undefined => {
   // Whoever may not list Nodes knows nothing of them.
   if (state === undefined)
-    return scene.unread.some(({ resource }) => resource === 'nodes') ? undefined : 'the Node is gone';
+    return scene.unread.some(({ resource }) => resource === 'nodes') ? undefined : 'the Node does not exist';
   if (state.isReady === false) return 'the Node is not ready';
   if (!state.hasAgent) return 'no udn-agent has run here';
   const report = scene.reports.find(({ node }) => node === name);

@@ -78,7 +78,7 @@ describe('a command there', () => {
 
   it.each([
     [FORBIDDEN, /needs the verbs get and create on pods\/exec in namespace ovn-udn/],
-    [refused(404, 'not found'), /pod udn-agent-x is gone/],
+    [refused(404, 'not found'), /pod udn-agent-x was deleted/],
     [refused(500, 'no such file'), /\/udnctl cannot be run: no such file/],
     [new KubeError('ERR_KUBE_NETWORK', 'exec: closed'), /\/udnctl cannot be run: exec: closed/],
   ])('that cannot be run: %o', async (failure, message) => {

@@ -50,7 +50,7 @@ export const runInAgentPod = async (
     return await exec.run({ namespace, pod, container: AGENT_CONTAINER, command }, output, signal);
   } catch (error) {
     if (isForbidden(error)) throw new CliError(missingRight(error, 'get and create', 'pods/exec', namespace), 2);
-    if (isNotFound(error)) throw new CliError(`pod ${pod} is gone: ask again when its successor runs`, 2);
+    if (isNotFound(error)) throw new CliError(`pod ${pod} was deleted: try again when its replacement runs`, 2);
     if (error instanceof KubeError) throw new CliError(`${command[0]} cannot be run: ${messageOf(error)}`, 2);
     throw error;
   }
