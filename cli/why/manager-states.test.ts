@@ -62,10 +62,10 @@ it('a network and a pod that are well', async () => {
     'red/net': { ip_addresses: ['10.100.0.4/24'], mac_address: '0a:58:0a:64:00:04', role: 'primary' },
   });
   await runs('red/web');
-  expect(await ask('udn', 'red/net')).toMatchObject({
-    answer: 'UserDefinedNetwork red/net is ready, as far as could be read',
-    exitStatus: 0,
-  });
+  // What its conditions say of the node comes after them.
+  await expect
+    .poll(() => ask('udn', 'red/net'))
+    .toMatchObject({ answer: 'UserDefinedNetwork red/net is ready, as far as could be read', exitStatus: 0 });
   expect(await ask('red/web')).toMatchObject({ answer: 'pod red/web is ready', exitStatus: 0 });
   expect(await ask('network/red_net')).toMatchObject({ exitStatus: 0 });
 });
