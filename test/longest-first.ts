@@ -12,6 +12,7 @@ export const LONGEST: readonly string[] = [
   'test/e2e/service-faults.test.ts',
   // Longer than these two, but it has a limit that it takes from the load of the machine before it: with these there is some.
   'test/e2e/demo.test.ts',
+  'test/e2e/udnctl-remote.test.ts',
   'test/e2e/services.test.ts',
   'test/e2e/shared.test.ts',
   'test/e2e/north-south-kernel.test.ts',
