@@ -17,6 +17,7 @@ import { listProblems } from './commands/problems.ts';
 import { trace } from './commands/trace.ts';
 import { CliError } from './errors.ts';
 import type { Transact } from './flows/datapaths.ts';
+import { logLevelCommand } from './log-level-command.ts';
 import { connectAgent } from './node/agent-client.ts';
 import { lazyDatabase } from './node/database.ts';
 import {
@@ -46,6 +47,7 @@ export const nodeCommands = ({ withNode }: NodeCommandOptions): Command[] => {
     flowsCommand(),
     diffCommand(),
     doctorCommand(withNode),
+    logLevelCommand(),
   ];
   return withNode ? commands : commands.map(withoutOwnNode);
 };

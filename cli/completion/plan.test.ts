@@ -60,6 +60,7 @@ it('values of options', () => {
 
 it('arguments', () => {
   expect(planOf('completion', '')).toEqual(['bash', 'zsh', 'fish']);
+  expect(planOf('log-level', 'd')).toEqual(['debug']);
   expect(planOf('why', '')).toBe('subject');
   expect(planOf('why', 'udn', '')).toBe('name udn');
   expect(planOf('why', '-n', 'red', 'udn', '')).toBe('name udn');
@@ -89,7 +90,7 @@ it('every placeholder for a name is known, or nobody can name it', () => {
     'cidr',
     'image',
   ];
-  const own = ['source', 'shell', 'kind', 'test'];
+  const own = ['source', 'shell', 'kind', 'test', 'level'];
   const placeholders = program.commands.flatMap(({ options, registeredArguments }) => [
     ...options.flatMap(({ flags }) => /[<[]([^>\]]+?)(?:\.\.\.)?[>\]]/.exec(flags)?.[1] ?? []),
     ...registeredArguments.map((argument) => argument.name()),

@@ -128,6 +128,15 @@ describe('a node is asked from anywhere', () => {
     expect(there).toEqual({ stdout: own.stdout, stderr: '', status: 0 });
   });
 
+  it('the level of the log is that of the agent there', async () => {
+    const set = await udnctl('log-level', 'debug', '--for', '5m', '--node', 'node-2', '-o', 'json');
+    expect(set).toMatchObject({ stderr: '', status: 0 });
+    const own = await cluster().node('node-2', ['udnctl', 'log-level', '-o', 'json']);
+    expect(JSON.parse(own.stdout)).toEqual(JSON.parse(set.stdout));
+    expect(JSON.parse(own.stdout)).toMatchObject({ level: 'debug', configured: 'info' });
+    expect(await udnctl('log-level', 'info', '--node', 'node-2')).toMatchObject({ stdout: 'info, as configured\n' });
+  });
+
   it('a pod names its node', async () => {
     const explained = await udnctl('explain', 'pod', 'red/b');
     expect(explained).toMatchObject({ stderr: '', status: 0 });
