@@ -7,6 +7,7 @@ import { vswitchdControl } from '../datapath/exec/vswitchd-control.ts';
 import { defaultAddonPath, loadAddon } from '../datapath/netlink/kernel/addon.ts';
 import { LinuxKernel } from '../datapath/netlink/kernel/linux.ts';
 import { NftProgram } from '../datapath/nftables/nft-program.ts';
+import { captureCommand } from './capture-command.ts';
 import type { ServerOptions } from './cluster/server-options.ts';
 import { clusterDoctor } from './commands/cluster-doctor.ts';
 import { diff } from './commands/diff.ts';
@@ -48,6 +49,7 @@ export const nodeCommands = ({ withNode }: NodeCommandOptions): Command[] => {
     diffCommand(),
     doctorCommand(withNode),
     logLevelCommand(),
+    captureCommand(),
   ];
   return withNode ? commands : commands.map(withoutOwnNode);
 };
