@@ -31,10 +31,10 @@ COPY LICENSE ./
 COPY --from=build /opt/ovn-udn/node_modules/node/bin/node node_modules/node/bin/node
 
 # Root: it makes links and writes to the sockets of OVS. udnctl is there for `kubectl exec`. The packages bring ovs-ofctl and
-# ovs-appctl, ovn-trace, nft, conntrack, and ip, which lists what is encrypted.
+# ovs-appctl, ovn-trace, nft, conntrack, tcpdump, and ip, which lists what is encrypted.
 FROM runtime AS udn-agent
 RUN apt-get update \
-  && apt-get install -y --no-install-recommends openvswitch-common ovn-common nftables conntrack iproute2 \
+  && apt-get install -y --no-install-recommends openvswitch-common ovn-common nftables conntrack iproute2 tcpdump \
   && rm -rf /var/lib/apt/lists/*
 COPY --from=build /opt/ovn-udn/bin/udn-agent /opt/ovn-udn/bin/udnctl bin/
 COPY --from=build /opt/ovn-udn/dist/udn-agent.mjs /opt/ovn-udn/dist/netlink-worker.mjs /opt/ovn-udn/dist/udnctl.mjs dist/

@@ -16,7 +16,7 @@ const main = async (signal: AbortSignal): Promise<void> => {
   if (command.kind === 'help') process.stdout.write(agentHelp());
   else if (command.kind === 'version') process.stdout.write(`${NAME} ${packageJson.version}\n`);
   else {
-    const log = openLog(NAME, command.options.logLevel);
+    const { log, level } = openLog(NAME, command.options.logLevel);
     if (command.kind === 'cleanup') {
       await cleanUpNode({
         options: command.options,
@@ -29,7 +29,7 @@ const main = async (signal: AbortSignal): Promise<void> => {
       return;
     }
     log.info({ version: packageJson.version, node: command.options.node }, 'starting');
-    await runAgent({ options: command.options, buildFolder: BUILD_FOLDER, log, signal });
+    await runAgent({ options: command.options, buildFolder: BUILD_FOLDER, log, level, signal });
   }
 };
 

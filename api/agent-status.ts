@@ -1,7 +1,7 @@
 /**
  * What an agent reports about its node over its status socket, as JSON: `GET /v1/networks`, `/v1/pods`, `/v1/problems`,
- * `/v1/health`, `/v1/node`, `/v1/wanted`, `/v1/differences`, `/v1/services/NAMESPACE/NAME`, `/v1/services/ADDRESS:PORT`. udnctl reads it;
- * the shapes grow, they do not change.
+ * `/v1/health`, `/v1/node`, `/v1/wanted`, `/v1/differences`, `/v1/services/NAMESPACE/NAME`, `/v1/services/ADDRESS:PORT`; and what can be
+ * changed there: `GET` and `PUT /v1/log-level`. udnctl reads it; the shapes grow, they do not change.
  */
 import { z } from 'zod';
 
@@ -197,6 +197,27 @@ export const serviceStatusSchema = z.object({
   loadBalancers: z.array(balancerSchema),
 });
 
+export const logLevelStatusSchema = z.object({
+  level: z.string(),
+  /** From the command line or the environment: what a restart brings back. */
+  configured: z.string(),
+  /** When the configured level comes back by itself, by the clock of the node. */
+  revertsAt: z.string().optional(),
+});
+
+/** Levels that a running agent can be set to. */
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
+
+export const logLevelChangeSchema = z.strictObject({
+  level: z.enum(LOG_LEVELS),
+  /** Then the configured level comes back; absent: at the next restart. A day at most. */
+  forSeconds: z.number().positive().max(86_400).optional(),
+  /** Who asks, for the agent's log: the socket is root's, which all who open it are. */
+  by: z.string().min(1).max(200),
+});
+
+export type LogLevelStatus = z.output<typeof logLevelStatusSchema>;
+export type LogLevelChange = z.output<typeof logLevelChangeSchema>;
 export type BalancerStatus = z.output<typeof balancerSchema>;
 export type ServiceStatus = z.output<typeof serviceStatusSchema>;
 export type ComponentStatus = z.output<typeof componentStatusSchema>;

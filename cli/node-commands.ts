@@ -7,6 +7,7 @@ import { vswitchdControl } from '../datapath/exec/vswitchd-control.ts';
 import { defaultAddonPath, loadAddon } from '../datapath/netlink/kernel/addon.ts';
 import { LinuxKernel } from '../datapath/netlink/kernel/linux.ts';
 import { NftProgram } from '../datapath/nftables/nft-program.ts';
+import { captureCommand } from './capture-command.ts';
 import type { ServerOptions } from './cluster/server-options.ts';
 import { clusterDoctor } from './commands/cluster-doctor.ts';
 import { diff } from './commands/diff.ts';
@@ -17,6 +18,7 @@ import { listProblems } from './commands/problems.ts';
 import { trace } from './commands/trace.ts';
 import { CliError } from './errors.ts';
 import type { Transact } from './flows/datapaths.ts';
+import { logLevelCommand } from './log-level-command.ts';
 import { connectAgent } from './node/agent-client.ts';
 import { lazyDatabase } from './node/database.ts';
 import {
@@ -46,6 +48,8 @@ export const nodeCommands = ({ withNode }: NodeCommandOptions): Command[] => {
     flowsCommand(),
     diffCommand(),
     doctorCommand(withNode),
+    logLevelCommand(),
+    captureCommand(),
   ];
   return withNode ? commands : commands.map(withoutOwnNode);
 };

@@ -28,7 +28,7 @@ const main = async (signal: AbortSignal): Promise<void> => {
 };
 
 const run = async (options: Options, signal: AbortSignal): Promise<void> => {
-  const log = openLog(NAME, options.logLevel);
+  const { log } = openLog(NAME, options.logLevel);
   const { kubeconfig, context, cluster, limits, lease, electsLeader } = options;
   const connection = await loadConnection({ kubeconfig, context, env: process.env });
   const userAgent = `${NAME}/${packageJson.version}`;

@@ -1,7 +1,9 @@
 /** Answers udnctl on a unix socket that only root can open. */
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { dirname } from 'node:path';
+import { ApiError } from '../../api/errors.ts';
+import { parseJson } from '../../api/parse.ts';
 import { messageOf } from '../../base/error-message.ts';
 import { reportDesired, reportDifferences } from './differences.ts';
 import { reportProblems } from './problems.ts';
@@ -35,33 +37,30 @@ const reportAt = (url: string): Report | undefined =>
 /** For reading everything that is programmed; who asked may have gone long before. */
 const READ_MS = 60_000;
 
-/** What is answered as it is, by path: the metrics, for who is root on the node and has no account. */
-export type StatusTexts = Readonly<Record<string, () => Promise<string>>>;
+/** What can be read, and changed by `PUT` with JSON. */
+export interface StatusSetting {
+  read(): unknown;
+  /** @returns as `read` after it @throws ApiError for a body that breaks its contract */
+  change(body: unknown): unknown;
+}
+
+export interface StatusExtras {
+  /** What is answered as it is, by path: the metrics, for who is root on the node and has no account. */
+  readonly texts?: Readonly<Record<string, () => Promise<string>>>;
+  readonly settings?: Readonly<Record<string, StatusSetting>>;
+}
 
 /** Takes the place of a socket that a dead agent left. */
 export const serveStatus = async (
   path: string,
   sources: ReportSources,
-  texts: StatusTexts = {},
+  extras: StatusExtras = {},
 ): Promise<StatusServer> => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   rmSync(path, { force: true });
   const server = createServer((request, response) => {
-    const text = texts[request.url ?? ''];
-    if (request.method === 'GET' && text !== undefined) {
-      answerText(text).then(
-        (body) => response.writeHead(200, { 'content-type': 'text/plain' }).end(body),
-        (error: unknown) => response.writeHead(500).end(messageOf(error)),
-      );
-      return;
-    }
-    const report = reportAt(request.url ?? '');
-    if (request.method !== 'GET' || report === undefined) {
-      response.writeHead(404).end();
-      return;
-    }
-    void answer(report, sources).then(({ status, body }) =>
-      response.writeHead(status, { 'content-type': 'application/json' }).end(body),
+    void answerTo(request, sources, extras).then(({ status, type = 'application/json', body }) =>
+      response.writeHead(status, body === undefined ? {} : { 'content-type': type }).end(body),
     );
   });
   await new Promise<void>((resolve, reject) => {
@@ -78,13 +77,63 @@ export const serveStatus = async (
   };
 };
 
-/** What throws at once rejects, too. */
-const answerText = async (text: () => Promise<string>): Promise<string> => await text();
+interface Answer {
+  readonly status: number;
+  /** Default: JSON. */
+  readonly type?: string;
+  readonly body?: string;
+}
 
-const answer = async (report: Report, sources: ReportSources): Promise<{ status: number; body: string }> => {
+const NOT_FOUND: Answer = { status: 404 };
+
+const answerTo = async (
+  request: IncomingMessage,
+  sources: ReportSources,
+  { texts = {}, settings = {} }: StatusExtras,
+): Promise<Answer> => {
+  const { method, url = '' } = request;
+  const [text, setting] = [texts[url], settings[url]];
+  if (method === 'PUT') return setting === undefined ? NOT_FOUND : await change(setting, request);
+  if (method !== 'GET') return NOT_FOUND;
+  if (text !== undefined) return await read(text, 'text/plain');
+  if (setting !== undefined) return await read(async () => JSON.stringify(setting.read()));
+  const report = reportAt(url);
+  if (report === undefined) return NOT_FOUND;
+  return await read(async () => JSON.stringify(await report(sources, AbortSignal.timeout(READ_MS))));
+};
+
+const read = async (body: () => Promise<string>, type?: string): Promise<Answer> => {
   try {
-    return { status: 200, body: JSON.stringify(await report(sources, AbortSignal.timeout(READ_MS))) };
+    return { status: 200, body: await body(), ...(type !== undefined && { type }) };
   } catch (error) {
-    return { status: 500, body: JSON.stringify({ error: messageOf(error) }) };
+    return failed(500, error);
   }
+};
+
+const change = async (setting: StatusSetting, request: IncomingMessage): Promise<Answer> => {
+  try {
+    const body = parseJson(await textOf(request), 'the body of the request');
+    return { status: 200, body: JSON.stringify(setting.change(body)) };
+  } catch (error) {
+    return failed(error instanceof ApiError ? 400 : 500, error);
+  }
+};
+
+const failed = (status: number, error: unknown): Answer => ({
+  status,
+  body: JSON.stringify({ error: messageOf(error) }),
+});
+
+const MAX_BODY = 64 * 1024;
+
+/** @throws ApiError for more than anything here needs */
+const textOf = async (request: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY) throw new ApiError('ERR_API_SYNTAX', `the body is longer than ${MAX_BODY} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 };

@@ -4,6 +4,7 @@ import { startPeerWatch } from '../encryption/start.ts';
 import type { LocalNode } from '../node/local-node.ts';
 import { type AgentContext, spawnAddonIn } from '../wiring/context.ts';
 import type { Edges } from '../wiring/edges.ts';
+import { logLevelResource } from './log-level.ts';
 import type { Probes } from './probes.ts';
 import type { ReportSources } from './report.ts';
 import { reportSources, type Parts as SourceParts } from './report-sources.ts';
@@ -21,7 +22,7 @@ interface Parts
 
 /** Resolves when it listens. @param resources ends it with the agent */
 export const startStatus = async (
-  { options, buildFolder, log }: AgentContext,
+  { options, buildFolder, log, level }: AgentContext,
   { local, probes, ...parts }: Parts,
   resources: AsyncDisposableStack,
 ): Promise<ReportSources> => {
@@ -33,9 +34,13 @@ export const startStatus = async (
   const peers = startPeerWatch({ ...watched, encryption }, resources);
   const sources = reportSources({ ...parts, usage, peers, node: local.name, cluster, networkRendering });
   const status = await serveStatus(options.statusSocket, sources, {
-    '/metrics': () => edges.metrics.text(),
-    '/readyz': () => Promise.resolve(`${probes.ready().join('\n') || 'ok'}\n`),
+    texts: {
+      '/metrics': () => edges.metrics.text(),
+      '/readyz': () => Promise.resolve(`${probes.ready().join('\n') || 'ok'}\n`),
+    },
+    settings: { '/v1/log-level': logLevelResource(level, log) },
   });
+  resources.defer(() => level.stop());
   resources.defer(() => status.close());
   return sources;
 };

@@ -113,6 +113,7 @@ const listsOf = (client: KubeClient, namespace: string, typed: string) => {
   return {
     namespace: () => names(NAMESPACES),
     node: () => names(NODES),
+    pod: () => inNamespace(PODS),
     network,
     subject: async () => [...kinds, ...(await inNamespace(PODS).catch(() => []))],
     name: async ([kind]: readonly string[]) => {

@@ -60,6 +60,8 @@ it('values of options', () => {
 
 it('arguments', () => {
   expect(planOf('completion', '')).toEqual(['bash', 'zsh', 'fish']);
+  expect(planOf('log-level', 'd')).toEqual(['debug']);
+  expect(planOf('capture', '-n', 'red', '')).toBe('pod');
   expect(planOf('why', '')).toBe('subject');
   expect(planOf('why', 'udn', '')).toBe('name udn');
   expect(planOf('why', '-n', 'red', 'udn', '')).toBe('name udn');
@@ -88,8 +90,11 @@ it('every placeholder for a name is known, or nobody can name it', () => {
     'duration',
     'cidr',
     'image',
+    'count',
+    'expression',
+    'pid',
   ];
-  const own = ['source', 'shell', 'kind', 'test'];
+  const own = ['source', 'shell', 'kind', 'test', 'level'];
   const placeholders = program.commands.flatMap(({ options, registeredArguments }) => [
     ...options.flatMap(({ flags }) => /[<[]([^>\]]+?)(?:\.\.\.)?[>\]]/.exec(flags)?.[1] ?? []),
     ...registeredArguments.map((argument) => argument.name()),

@@ -11,6 +11,7 @@ export const NAME_KINDS = [
   'namespace',
   'network',
   'node',
+  'pod',
   'context',
   'cluster',
   'user',

@@ -4,11 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { AttachmentRegistry } from '../../agent/cni/attachments/registry.ts';
-import { serveStatus } from '../../agent/status/server.ts';
+import { logLevelResource } from '../../agent/status/log-level.ts';
+import { type StatusExtras, serveStatus } from '../../agent/status/server.ts';
 import { TestCluster } from '../../agent/testing/cluster.ts';
 import { FakePorts } from '../../agent/testing/fake-ports.ts';
 import { fakeReconciler } from '../../agent/testing/fake-reconciler.ts';
 import type { Reconciler } from '../../base/reconciler.ts';
+import { createFakeClock } from '../../base/testing/fake-clock.ts';
+import { createLog } from '../../program/log.ts';
+import { LogLevelControl } from '../../program/log-level.ts';
 import { connectAgent } from './agent-client.ts';
 
 let folder: string;
@@ -17,32 +21,36 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const serve = (host: Reconciler) => {
+const serve = (host: Reconciler, extras?: StatusExtras) => {
   const cluster = new TestCluster('node1')
     .node('node1', { id: 2, subnets: { default: ['10.128.0.0/23'], red_net: ['10.20.1.0/24'] } })
     .gateway('node1', { addresses: ['172.30.0.2/24'], nextHops: ['172.30.0.1'] })
     .network('red_net', { id: 1, topology: 'layer3', subnets: ['10.20.0.0/16'], namespace: 'red', nad: 'net' })
     .service('red/web', { ips: ['10.96.0.7', 'fd00::7'], ports: ['TCP/80'] });
-  return serveStatus(join(folder, 'agent.sock'), {
-    node: 'node1',
-    facts: cluster.facts,
-    registry: new AttachmentRegistry(),
-    ports: new FakePorts(),
-    podFailures: { of: () => undefined, entries: () => [] },
-    policies: () => Promise.resolve([]),
-    shortageOf: () => undefined,
-    isHere: () => true,
-    ownersOfNetwork: () => [],
-    diagnostics: new Map(),
-    components: () => [{ component: 'ovn-northd', state: 'failed', message: 'it sleeps', since: 0 }],
-    inputProblems: () => [],
-    unreachable: () => [],
-    cluster: cluster.settings.cluster,
-    desiredFor: () => [],
-    reconcilers: new Map([['host', host]]),
-    kept: [],
-    networkOf: () => 'red_net',
-  });
+  return serveStatus(
+    join(folder, 'agent.sock'),
+    {
+      node: 'node1',
+      facts: cluster.facts,
+      registry: new AttachmentRegistry(),
+      ports: new FakePorts(),
+      podFailures: { of: () => undefined, entries: () => [] },
+      policies: () => Promise.resolve([]),
+      shortageOf: () => undefined,
+      isHere: () => true,
+      ownersOfNetwork: () => [],
+      diagnostics: new Map(),
+      components: () => [{ component: 'ovn-northd', state: 'failed', message: 'it sleeps', since: 0 }],
+      inputProblems: () => [],
+      unreachable: () => [],
+      cluster: cluster.settings.cluster,
+      desiredFor: () => [],
+      reconcilers: new Map([['host', host]]),
+      kept: [],
+      networkOf: () => 'red_net',
+    },
+    extras,
+  );
 };
 
 it('asks everything that the agent answers', async () => {
@@ -85,6 +93,47 @@ it('a report that fails is an error of the question, not of the agent', async ()
     const agent = connectAgent(join(folder, 'agent.sock'));
     await expect(agent.desired()).rejects.toThrow('it answered 500 to /v1/wanted');
     expect((await agent.node()).name).toBe('node1');
+  } finally {
+    await server.close();
+  }
+});
+
+it('reads and sets the level of the log; what the agent refuses changes nothing', async () => {
+  const clock = createFakeClock();
+  const level = new LogLevelControl('info', clock);
+  const written: object[] = [];
+  const log = createLog('udn-agent', level, { write: (line: string) => void written.push(JSON.parse(line)) });
+  const server = await serve(fakeReconciler({}), { settings: { '/v1/log-level': logLevelResource(level, log) } });
+  try {
+    const agent = connectAgent(join(folder, 'agent.sock'));
+    expect(await agent.logLevel()).toEqual({ level: 'info', configured: 'info' });
+    expect(await agent.setLogLevel({ level: 'debug', by: 'test', forSeconds: 600 })).toEqual({
+      ...{ level: 'debug', configured: 'info' },
+      revertsAt: new Date(clock.wall() + 600_000).toISOString(),
+    });
+    expect(written).toMatchObject([
+      { msg: 'log level changed', module: 'log', from: 'info', to: 'debug', by: 'test', forSeconds: 600 },
+    ]);
+    await clock.advance(600_000);
+    expect(await agent.logLevel()).toEqual({ level: 'info', configured: 'info' });
+    expect(written.at(-1)).toMatchObject({ msg: 'log level reverted', from: 'debug', to: 'info' });
+    // @ts-expect-error: an udnctl of another version.
+    await expect(agent.setLogLevel({ level: 'loud', by: 'test' })).rejects.toMatchObject({
+      exitStatus: 2,
+      message: expect.stringMatching(/refuses it: level: must be "trace" or .* is "loud"/),
+    });
+    await expect(agent.setLogLevel({ level: 'debug', by: 'test', forSeconds: -1 })).rejects.toThrow(/forSeconds: must/);
+    await expect(agent.setLogLevel({ level: 'debug', by: 'x'.repeat(70_000) })).rejects.toThrow(/longer than 65536/);
+    expect(await agent.logLevel()).toEqual({ level: 'info', configured: 'info' });
+  } finally {
+    await server.close();
+  }
+});
+
+it('an agent without a setting is an older one', async () => {
+  const server = await serve(fakeReconciler({}));
+  try {
+    await expect(connectAgent(join(folder, 'agent.sock')).logLevel()).rejects.toThrow(/it is older than this udnctl/);
   } finally {
     await server.close();
   }

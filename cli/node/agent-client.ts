@@ -8,6 +8,9 @@ import {
   type DifferencesStatus,
   desiredSchema,
   differencesSchema,
+  type LogLevelChange,
+  type LogLevelStatus,
+  logLevelStatusSchema,
   type NetworkStatus,
   type NodeStatus,
   networkStatusSchema,
@@ -35,6 +38,9 @@ export interface AgentClient {
   desired(): Promise<DesiredStatus[]>;
   /** The agent reads everything again for it. */
   differences(signal?: AbortSignal): Promise<DifferencesStatus>;
+  logLevel(): Promise<LogLevelStatus>;
+  /** @throws CliError that names the field, for what the agent refuses */
+  setLogLevel(change: LogLevelChange): Promise<LogLevelStatus>;
   /** With ClusterIPs. @param asked `namespace/name`, or `address:port` of a Service */
   services(asked: string): Promise<ServiceStatus[]>;
 }
@@ -45,7 +51,7 @@ export const connectAgent = (socketPath: string): AgentClient => {
     answer: Answer,
     signal?: AbortSignal,
   ): Promise<z.output<Answer>> =>
-    parseWith(answer, JSON.parse(await get(socketPath, path, signal)), `the agent's answer to ${path}`);
+    parseWith(answer, JSON.parse(await send(socketPath, { path, signal })), `the agent's answer to ${path}`);
   return {
     node: () => ask('/v1/node', nodeStatusSchema),
     networks: () => ask('/v1/networks', z.array(networkStatusSchema)),
@@ -54,11 +60,27 @@ export const connectAgent = (socketPath: string): AgentClient => {
     health: () => ask('/v1/health', z.array(componentStatusSchema)),
     desired: () => ask('/v1/wanted', z.array(desiredSchema)),
     differences: (signal) => ask('/v1/differences', differencesSchema, signal),
+    logLevel: () => ask(LOG_LEVEL, logLevelStatusSchema),
+    setLogLevel: async (change) =>
+      parseWith(
+        logLevelStatusSchema,
+        JSON.parse(await send(socketPath, { path: LOG_LEVEL, method: 'PUT', body: JSON.stringify(change) })),
+        `the agent's answer to ${LOG_LEVEL}`,
+      ),
     services: (asked) => ask(`/v1/services/${encodeURIComponent(asked)}`, z.array(serviceStatusSchema)),
   };
 };
 
-const get = (socketPath: string, path: string, signal: AbortSignal | undefined): Promise<string> =>
+const LOG_LEVEL = '/v1/log-level';
+
+interface Question {
+  readonly path: string;
+  readonly method?: 'PUT';
+  readonly body?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const send = (socketPath: string, { path, method, body: sent, signal }: Question): Promise<string> =>
   new Promise((resolve, reject) => {
     const fail = (error: Error): void =>
       reject(
@@ -66,7 +88,7 @@ const get = (socketPath: string, path: string, signal: AbortSignal | undefined):
           `the agent cannot be reached at ${socketPath}: ${error.message}; run udnctl as root on a node with a running agent, or select one with --node`,
         ),
       );
-    request({ socketPath, path, ...(signal && { signal }) }, (response) => {
+    request({ socketPath, path, ...(method && { method }), ...(signal && { signal }) }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', fail);
@@ -74,11 +96,15 @@ const get = (socketPath: string, path: string, signal: AbortSignal | undefined):
         const body = Buffer.concat(chunks).toString();
         if (response.statusCode === 200) resolve(body);
         else if (response.statusCode === 404) reject(new CliError(OLD_AGENT));
+        else if (response.statusCode === 400) reject(new CliError(`the agent refuses it: ${refusalOf(body)}`, 2));
         else fail(new Error(`it answered ${response.statusCode} to ${path}`));
       });
     })
       .on('error', fail)
-      .end();
+      .end(sent);
   });
+
+const refusalOf = (body: string): string =>
+  parseWith(z.object({ error: z.string() }), JSON.parse(body), "the agent's refusal").error;
 
 const OLD_AGENT = 'the agent does not support this request: it is older than this udnctl';

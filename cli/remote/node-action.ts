@@ -51,7 +51,7 @@ export const nodeAction = <Args extends readonly unknown[]>(command: Command, ac
   });
 
 /** Where neither a node nor a pod is known, the error message of the agent that is missing says what to do. */
-const isHere = (command: Command, { agentSocket }: WhereOptions, pod: string | undefined): boolean => {
+export const isHere = (command: Command, { agentSocket }: WhereOptions, pod: string | undefined): boolean => {
   if (agentSocket === undefined) return false;
   if (command.getOptionValueSource('agentSocket') !== 'default') return true;
   if (SERVER_OPTIONS.some((name) => name !== 'cluster' && command.getOptionValueSource(name) === 'cli')) return false;

@@ -16,8 +16,10 @@ import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { findArtifacts } from '../../sandbox/artifacts.ts';
 import type { ManifestObject } from '../../sandbox/index.ts';
-import { applyAndWait, useCluster } from './support/cluster/cluster.ts';
+import { applyAndWait, readPod, useCluster } from './support/cluster/cluster.ts';
+import { interruptCapture } from './support/cluster/interrupted-capture.ts';
 import { layer3, namespace, plainNamespace, pod } from './support/cluster/manifests.ts';
+import { addressOfFamily } from './support/packets/packets.ts';
 
 const NODES = ['node-1', 'node-2'] as const;
 const PROGRAMS = 'ovn-udn';
@@ -126,6 +128,34 @@ describe('a node is asked from anywhere', () => {
       cluster().node('node-2', ['udnctl', ...args.filter((arg) => arg !== '--agent')]),
     ]);
     expect(there).toEqual({ stdout: own.stdout, stderr: '', status: 0 });
+  });
+
+  it('the level of the log is that of the agent there', async () => {
+    const set = await udnctl('log-level', 'debug', '--for', '5m', '--node', 'node-2', '-o', 'json');
+    expect(set).toMatchObject({ stderr: '', status: 0 });
+    const own = await cluster().node('node-2', ['udnctl', 'log-level', '-o', 'json']);
+    expect(JSON.parse(own.stdout)).toEqual(JSON.parse(set.stdout));
+    expect(JSON.parse(own.stdout)).toMatchObject({ level: 'debug', configured: 'info' });
+    expect(await udnctl('log-level', 'info', '--node', 'node-2')).toMatchObject({ stdout: 'info, as configured\n' });
+  });
+
+  it('a capture there is ended here, and its files are here', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'udnctl-capture-'));
+    const { kubeconfig } = await cluster().status();
+    const destination = addressOfFamily(await readPod(cluster(), 'red/b'), 4);
+    const ping = () => cluster().exec('red/a', ['ping', '-c', '2', '-i', '0.2', destination]);
+    try {
+      const words = ['b', '-n', 'red', '--duration', '2m'];
+      const { status, captured } = await interruptCapture(kubeconfig, words, join(folder, 'files'), ping);
+      expect(status).toBe(0);
+      const seen = captured.filter(({ packets }) => packets >= 4);
+      expect(seen.map(({ name }) => name)).toEqual(['pod ovn-udn1 (red_net)', 'uplink']);
+      expect(new Set(captured.map(({ mode }) => mode))).toEqual(new Set([0o600]));
+      const left = 'pgrep -c tcpdump; ls -d /tmp/udn-capture* /run/ovn-udn/udn-capture*; true';
+      expect((await cluster().node('node-2', ['sh', '-c', left])).stdout).toBe('0\n');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   it('a pod names its node', async () => {

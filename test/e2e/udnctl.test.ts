@@ -23,6 +23,11 @@ const MANIFESTS = [
   pod('green', 'a', NODE),
   pod('green', 'b', NODE),
   pod('green', 'down', NODE),
+  // The same addresses as red.
+  namespace('blue'),
+  layer3('blue', 'net', ['10.91.0.0/16/24', 'fd00:91::/48/64']),
+  pod('blue', 'a', NODE),
+  pod('blue', 'c', 'node-2'),
 ];
 
 beforeAll(() => applyAndWait(cluster(), MANIFESTS));
@@ -98,6 +103,66 @@ const portOf = async (key: string, network: string): Promise<string> => {
   const found = pods.parse(JSON.parse(stdout)).find((one) => `${one.namespace}/${one.name}` === key);
   return found?.attachments.find((one) => one.network === network)?.hostInterface ?? '';
 };
+
+describe('capture', () => {
+  const text = async (...command: readonly string[]): Promise<string> => (await cluster().node(NODE, command)).stdout;
+
+  /** @param work while it captures, until it ends */
+  const captureOf = async (key: string, folder: string, work: () => Promise<void>) => {
+    const command = ['sh', '-c', 'exec udnctl capture "$0" --duration 60s --output "$1" 2>"$1.err"', key, folder];
+    const captured = cluster().node(NODE, command);
+    const pid = await eventually(async () => {
+      const found = /capturing at 6 hops .*\(process (\d+)\)/.exec(await text('cat', `${folder}.err`))?.[1];
+      if (found === undefined) throw new Error('it does not capture yet');
+      return found;
+    }, 30_000);
+    await work();
+    await cluster().node(NODE, ['udnctl', 'capture', '--end', pid]);
+    return (await captured).stdout;
+  };
+
+  it('has the packets of a pod at each hop, and none of another tenant with the same addresses', async () => {
+    const own = addressOfFamily(await readPod(cluster(), 'blue/a'), 4);
+    const keys = ['red/a', 'red/b'];
+    const addresses = await Promise.all(keys.map(async (key) => addressOfFamily(await readPod(cluster(), key), 4)));
+    const key = keys[addresses.indexOf(own)] ?? '';
+    const destination = addressOfFamily(await readPod(cluster(), 'red/c'), 4);
+    expect(addressOfFamily(await readPod(cluster(), 'blue/c'), 4)).toBe(destination);
+    const ping = (from: string, size: number) =>
+      cluster().exec(from, ['ping', '-c', '2', '-i', '0.2', '-s', `${size}`, destination]);
+    const table = await captureOf(key, '/tmp/capture', async () => {
+      await ping('blue/a', 300);
+      await ping(key, 200);
+    });
+    expect(table).toMatch(/^uplink +eth0 +[1-9]/m);
+    expect(table).toMatch(/^br-int +its ports to other bridges are patch ports/m);
+    const packetsAt = async (hop: string): Promise<string[]> =>
+      (await text('sh', '-c', 'tcpdump -nr /tmp/capture/*-"$0"-*.pcap', hop))
+        .split('\n')
+        .flatMap((line) => /(?:IP [0-9.]+ > [0-9.]+: )ICMP echo .*/.exec(line)?.[0].replace(/, id \d+/, '') ?? []);
+    const expected = [1, 2].flatMap((seq) => [
+      `IP ${own} > ${destination}: ICMP echo request, seq ${seq}, length 208`,
+      `IP ${destination} > ${own}: ICMP echo reply, seq ${seq}, length 208`,
+    ]);
+    expect(await packetsAt('pod-ovn-udn1')).toEqual(expected);
+    expect(await packetsAt('uplink')).toEqual(expected);
+    expect(await packetsAt('pod-eth0')).toEqual([]);
+    // The files are root's, and no program is left.
+    expect(await text('sh', '-c', 'stat -c %a /tmp/capture/*.pcap | sort -u; pgrep -c tcpdump || true')).toBe(
+      '600\n0\n',
+    );
+  });
+
+  it('leaves nothing where it captures nothing', async () => {
+    const bad = await ask('capture', 'red/a', '--filter', 'nonsense and', '--output', '/tmp/capture-bad');
+    expect(bad).toMatchObject({ status: 2, stderr: expect.stringMatching(/^udnctl: --filter: .*syntax error/) });
+    expect(await ask('capture', 'red/c')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('is not on node'),
+    });
+    expect(await text('sh', '-c', 'ls -d /tmp/capture-bad /tmp/udn-capture* || true')).toBe('');
+  });
+});
 
 describe('trace', () => {
   const logical = z.object({ kind: z.string(), agrees: z.boolean() });
