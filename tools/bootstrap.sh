@@ -31,6 +31,7 @@ echo "installing:$missing"
 export DEBIAN_FRONTEND=noninteractive
 # shellcheck disable=SC2086 # a list of package names
 apt-get install -qq -y --no-install-recommends $missing >/dev/null 2>&1 || {
+  echo "updating the package lists, then installing"
   apt-get update -qq
   apt-get install -qq -y --no-install-recommends $missing >/dev/null
 }

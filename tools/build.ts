@@ -10,6 +10,7 @@ import { BUNDLE } from './lean-bundle.ts';
 import { PROGRAMS } from './programs.ts';
 
 const main = async (): Promise<void> => {
+  console.error('building programs into dist/ and build/');
   mkdirSync('dist', { recursive: true });
   mkdirSync('build', { recursive: true });
   await Promise.all([bundle(), buildNative()]);

@@ -1,9 +1,14 @@
 /** udnctl says what is so on a node: of pods, of packets, of leftovers. Needs root and `make build`. */
+import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { z } from 'zod';
 import { parseNodeNetworkReport } from '../../api/node-network-report.ts';
 import { hasId } from '../../net/id-ranges.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { dashboardExpressions } from '../../tools/dashboard.ts';
+import { namesIn } from '../unit/monitoring/promql-names.ts';
+import { agentMetrics } from './support/cluster/agent-metrics.ts';
 import { applyAndWait, readPod, useCluster } from './support/cluster/cluster.ts';
 import { layer2, layer3, namespace, pod } from './support/cluster/manifests.ts';
 import { CONFINED, confinedUdnctl, type Said, udnctl } from './support/cluster/udnctl.ts';
@@ -332,6 +337,25 @@ it('diff finds nothing once everything is programmed', () =>
   eventually(async () =>
     expect(await ask('diff')).toMatchObject({ stdout: expect.stringMatching(/^no difference\n/), status: 0 }),
   ));
+
+describe('metrics of a running agent', () => {
+  it('have all that alerts and the dashboard ask of agents', async () => {
+    const families = new Set(
+      [...(await agentMetrics(cluster(), NODE)).matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name),
+    );
+    const { expressions } = ruleNames.parse(parse(readFileSync('daemonset/monitoring/rules.yaml', 'utf8')));
+    const asked = [...expressions, ...dashboardExpressions()]
+      .flatMap((expression) => namesIn(expression).metrics)
+      .filter((name) => name.startsWith('udn_agent_'));
+    expect(new Set(asked).size).toBeGreaterThan(10);
+    const hasFamily = (name: string) => families.has(name) || families.has(name.replace(/_(?:bucket|sum|count)$/, ''));
+    expect(asked.filter((name) => !hasFamily(name))).toEqual([]);
+  });
+});
+
+const ruleNames = z
+  .object({ spec: z.object({ groups: z.array(z.object({ rules: z.array(z.object({ expr: z.string() })) })) }) })
+  .transform(({ spec }) => ({ expressions: spec.groups.flatMap(({ rules }) => rules.map(({ expr }) => expr)) }));
 
 describe('reports of what nodes have', () => {
   const reportOf = async (node: string) =>
