@@ -52,13 +52,16 @@ describe('the node’s ends of a pod that is plugged', () => {
     expect(raised).toHaveLength(1);
   });
 
-  it('stay down while a CNI call is under way', async () => {
+  it('stay down while a CNI call is under way, and are set up after it', async () => {
     const { keeper, down, raised, busy, clock } = await plugged();
     await keeper.start();
     busy.add(SANDBOX);
     down(UDN1);
-    await clock.advance(2_000);
+    await clock.advance(5_000);
     expect(raised).toEqual([]);
+    busy.clear();
+    await clock.advance(1_000);
+    expect(raised).toEqual([[UDN1]]);
   });
 
   it('are set up once in a second where another program sets them down again and again', async () => {
@@ -84,13 +87,18 @@ describe('the node’s ends of a pod that is plugged', () => {
     expect([raised, errors]).toEqual([[], []]);
   });
 
-  it('are reported when the kernel refuses', async () => {
-    const { keeper, down, errors, clock, netlink } = await plugged();
+  it('are reported when the kernel refuses, and tried again, the others at once', async () => {
+    const { keeper, down, up, errors, raised, clock, netlink } = await plugged();
     await keeper.start();
-    netlink.pods.raise = () => Promise.reject(new NetlinkError('EPERM', 'not permitted'));
-    down(UDN1);
+    const { raise } = netlink.pods;
+    netlink.pods.raise = (names) =>
+      names.includes(UDN1) ? Promise.reject(new NetlinkError('EPERM', '')) : raise(names);
+    down(UDN1, ETH0);
     await clock.advance(20);
-    expect(errors).toEqual([expect.objectContaining({ code: 'EPERM' })]);
+    expect([errors, raised]).toEqual([[expect.objectContaining({ code: 'EPERM' })], [[ETH0]]]);
+    netlink.pods.raise = raise;
+    await clock.advance(1_000);
+    expect(up()).toHaveLength(2);
   });
 
   it('are nobody’s business after the end', async () => {

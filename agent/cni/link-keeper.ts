@@ -27,7 +27,8 @@ const APART_MS = 1_000;
 
 export class LinkKeeper implements Disposable {
   readonly #options: LinkKeeperOptions;
-  readonly #down = new Set<string>();
+  /** The sandbox of each. */
+  readonly #down = new Map<string, string>();
   #cancel: (() => void) | undefined;
   #unwatch: (() => void) | undefined;
   #next = 0;
@@ -55,47 +56,63 @@ export class LinkKeeper implements Disposable {
   }
 
   #onLink(link: Link | undefined, name: string): void {
-    if (link !== undefined && this.#isLost(link)) this.#gather([name]);
-    else this.#down.delete(name);
+    const lost = link === undefined ? [] : lostOf(link);
+    if (lost.length === 0) this.#down.delete(name);
+    this.#gather(lost);
   }
 
   /** Events before or between may be missing. */
   async #look(): Promise<void> {
     try {
       const { links } = await this.#options.netlink.read({ links: true });
-      this.#gather(links.filter((link) => this.#isLost(link)).map(({ name }) => name));
+      this.#gather(links.flatMap(lostOf));
     } catch (error) {
       this.#options.onError(error);
     }
   }
 
-  #isLost({ name, up, alias }: Link): boolean {
-    if (up) return false;
-    const sandbox = parseAlias(alias)?.containerId;
-    if (sandbox === undefined || this.#options.isBusy(sandbox)) return false;
-    return this.#options.ports.ofSandbox(sandbox).some((port) => port.name === name);
-  }
-
-  #gather(names: readonly string[]): void {
-    for (const name of names) this.#down.add(name);
+  #gather(lost: readonly Lost[]): void {
+    for (const { name, sandbox } of lost) this.#down.set(name, sandbox);
     if (this.#down.size === 0) return;
     const delay = Math.max(GATHER_MS, this.#next - this.#options.clock.monotonic());
     this.#cancel ??= this.#options.clock.schedule(delay, () => void this.#raise());
   }
 
+  /** What a call is busy with is looked at again after it: on OVN's side nothing says that its link went down. */
   async #raise(): Promise<void> {
     this.#cancel = undefined;
-    const { netlink, clock, onRaised, onError } = this.#options;
-    const names = [...this.#down];
-    this.#down.clear();
-    if (names.length === 0) return;
+    const { ports, isBusy, clock } = this.#options;
     this.#next = clock.monotonic() + APART_MS;
+    const found = [...this.#down].map(([name, sandbox]): Lost => ({ name, sandbox }));
+    this.#down.clear();
+    const { busy = [], idle = [] } = Object.groupBy(found, ({ sandbox }) => (isBusy(sandbox) ? 'busy' : 'idle'));
+    this.#gather(busy);
+    const plugged = idle.filter(({ name, sandbox }) => ports.ofSandbox(sandbox).some((port) => port.name === name));
+    const results = await Promise.all(plugged.map((one) => this.#raiseOne(one)));
+    const raised = plugged.flatMap(({ name }, index) => (results[index] === true ? [name] : []));
+    if (raised.length > 0) this.#options.onRaised(raised);
+  }
+
+  async #raiseOne(lost: Lost): Promise<boolean> {
     try {
-      await netlink.pods.raise(names);
-      onRaised(names);
+      await this.#options.netlink.pods.raise([lost.name]);
+      return true;
     } catch (error) {
       // A link goes down before it is gone.
-      if (!hasCode(error, 'ENODEV')) onError(error);
+      if (hasCode(error, 'ENODEV')) return false;
+      this.#options.onError(error);
+      this.#gather([lost]);
+      return false;
     }
   }
 }
+
+interface Lost {
+  readonly name: string;
+  readonly sandbox: string;
+}
+
+const lostOf = ({ name, up, alias }: Link): Lost[] => {
+  const sandbox = up ? undefined : parseAlias(alias)?.containerId;
+  return sandbox === undefined ? [] : [{ name, sandbox }];
+};
