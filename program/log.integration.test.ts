@@ -7,7 +7,7 @@ const run = promisify(execFile);
 
 it('has its time as people read it, in UTC', async () => {
   const module = JSON.stringify(new URL('./log.ts', import.meta.url).href);
-  const script = `import { openLog } from ${module}; openLog('udn-x', 'info').info('started');`;
+  const script = `import { openLog } from ${module}; openLog('udn-x', 'info').log.info('started');`;
   const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script]);
   const line: unknown = JSON.parse(stdout);
   expect(line).toMatchObject({ name: 'udn-x', msg: 'started' });

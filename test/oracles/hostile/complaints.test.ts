@@ -243,6 +243,12 @@ describe('a node port of another node, asked by a pod of a network', () => {
     expect(heard(asked, place, device, isOutgoing, change)).toMatch(/^(the host sent it on|it came) by/);
   });
 
+  it('without VRFs to the default network, where nobody has what is of a tenant', () => {
+    const ofTenant: HostileCase = { ...asked, target: { ...asked.target, tenant: 'blue' } };
+    expect(heard(ofTenant, 'node-2', other, true, taken(own, '169.254.0.3'))).toBeUndefined();
+    expect(heard(ofTenant, 'node-2', 'ovn-k8s-mp2', true, taken(own, '169.254.0.3'))).toMatch(/^the host sent it on/);
+  });
+
   it('and not from a locked interface', () => {
     const locked = caseLike({ source: 'locked interface, layer 3', entry: 'node port' });
     expect(heard(locked, 'node-2', other, true, taken(own, '169.254.0.3'))).toMatch(/^the host sent it on by/);

@@ -181,7 +181,7 @@ const heardByHost = (world: World, one: HostileCase, sighting: Sighting): string
  */
 const isAskedFromOutside = (one: HostileCase, by: string): boolean => {
   const { entry } = one.cell;
-  const isTaken = entry.isPublic === true && [DEFAULT_TENANT, one.target.tenant].includes(by);
+  const isTaken = entry.isPublic === true && takesNodePorts(one.target.tenant).includes(by);
   return isOutside(one) && (isTaken || (entry.name === 'node' && by === DEFAULT_TENANT));
 };
 
@@ -199,9 +199,12 @@ const isAskedAsNode = (
   if (outer?.ip === undefined || node === undefined || place === home) return false;
   const { src, dst } = outer.ip;
   const isHonest = isHimself && encapsulation === 'none' && !isLocked(attacker.name);
-  const isTaken = entry.isPublic === true && target.tenant === by && LOCAL_ENDPOINTS.has(dst);
+  const isTaken = entry.isPublic === true && takesNodePorts(target.tenant).includes(by) && LOCAL_ENDPOINTS.has(dst);
   return isHonest && isTaken && Object.values(node.addresses).includes(src);
 };
+
+/** Of a Service of this tenant, the networks that the host may take what is asked to: without VRFs the default one, where nobody has it. */
+const takesNodePorts = (tenant: string | undefined): readonly (string | undefined)[] => [DEFAULT_TENANT, tenant];
 
 const LOCAL_ENDPOINTS: ReadonlySet<string> = new Set(['169.254.0.3', 'fd69::3']);
 
