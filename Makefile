@@ -33,7 +33,7 @@ test-e2e: build ## scenarios with packets in the sandbox
 
 MINUTES ?= 10
 
-chaos: build ## kill everything at random under traffic for MINUTES=10, and tell what was lost (UDN_SEED=N for the same order)
+chaos: build ## kill everything at random under traffic for MINUTES=10, and report what was lost (UDN_SEED=N for the same order)
 	@UDN_CHAOS_MINUTES=$(MINUTES) $(NPM) run --silent test:e2e -- --retry=0 --testTimeout=300000 test/e2e/faults-campaign.test.ts
 
 demo: as-root build ## tenants with the same addresses on two nodes, and who reaches whom (KEEP=1 leaves them up, API=kube takes a real API server)

@@ -39,7 +39,7 @@ export const PROBLEM_CAUSES = {
     next: 'find out who: another firewall, network manager or CNI plugin, or a script; while a change is not repaired, packets pass that should not',
   },
   'cni-busy': {
-    summary: 'more CNI calls than may be under way at once',
+    summary: 'more CNI calls at once than the limit',
     next: 'the kubelet retries; if it stays, look for pods whose ADD waits: udnctl pods',
     follows: ['database-unreachable', 'backend-failing'],
   },

@@ -186,7 +186,7 @@ const firstNetwork = (manifests: readonly ManifestObject[]): string | undefined 
 
 const conclude = (seen: Results, { step, block, paint }: Terminal): void => {
   const { results } = seen;
-  const good = `every tenant reaches its own pods${seen.services.length > 0 ? ', its own Services' : ''} and the outside, and nobody else`;
+  const good = `every tenant reaches its own pods${seen.services.length > 0 ? ', its own Services' : ''} and the outside, and no other tenant`;
   step('Result');
   block(isRight(seen) ? paint('good', good) : paint('bad', 'NOT as expected'));
   block(summary(results));

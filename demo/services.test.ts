@@ -92,7 +92,7 @@ describe('renderServices', () => {
     const good = results(['red-b', 'red-c', 'red-b', 'red-b', 'red-b', 'red-b'], '');
     expect(areServicesRight(good)).toBe(true);
     expect(render(good)).toBe(
-      '✓  red/web  10.96.0.2:80  ←  red/red-a      answered by red-b red-c, 2 other networks by nobody',
+      '✓  red/web  10.96.0.2:80  ←  red/red-a      answered by red-b red-c; no reply in 2 other networks',
     );
   });
 
@@ -101,7 +101,7 @@ describe('renderServices', () => {
     expect(areServicesRight(bad)).toBe(false);
     expect(render(bad).split('\n')).toEqual([
       '✗  red/web  10.96.0.2:80  ←  plain/plain-a  answered by red-c',
-      '✗  red/web  10.96.0.2:80  ←  red/red-a      answered by red-b, 1 times by nobody',
+      '✗  red/web  10.96.0.2:80  ←  red/red-a      answered by red-b, no reply to 1 of 6',
       '✗  red/web  10.96.0.2:80  ←  blue/blue-a    answered by red-c',
     ]);
   });

@@ -204,7 +204,7 @@ export const evaluate = ({ targets, ...about }: Question, attempts: readonly Att
 
 export const areServicesRight = (results: readonly ServiceAnswers[]): boolean => results.every(({ ok }) => ok);
 
-/** A line for each entry point: who was answered there by whom, and then how many were answered by nobody. */
+/** A line for each entry point: who was answered there by whom, and then how many got no reply. */
 export const renderServices = (results: readonly ServiceAnswers[], { paint }: Pick<Terminal, 'paint'>): string => {
   const entryPoints = [
     ...Map.groupBy(results, ({ service, addresses }) => `${service} ${addresses.join(' ')}`).values(),
@@ -224,17 +224,19 @@ export const renderServices = (results: readonly ServiceAnswers[], { paint }: Pi
     .flatMap((row) => {
       const isRight = row.asked.every(({ ok }) => ok);
       const head = `${isRight ? '✓' : '✗'}  ${row.service.padEnd(service)}  ${row.address.padEnd(address)}`;
-      const others = row.silent === 0 ? '' : `, ${row.silent} other networks by nobody`;
+      const others = row.silent === 0 ? '' : `; no reply in ${row.silent} other networks`;
       return row.clients.map((one, index) => {
-        const who = `${one.from.padEnd(client)}  answered by ${answerers(one)}${index === 0 ? others : ''}`;
+        const who = `${one.from.padEnd(client)}  ${replies(one)}${index === 0 ? others : ''}`;
         return paint(isRight ? 'good' : 'bad', `${head}  ←  ${who}`);
       });
     })
     .join('\n');
 };
 
-const answerers = ({ answeredBy, attempts, answered, expected }: ServiceAnswers): string => {
-  if (answered === 0) return 'nobody';
-  const names = answeredBy.join(' ');
-  return expected.length === 0 || answered === attempts ? names : `${names}, ${attempts - answered} times by nobody`;
+const replies = ({ answeredBy, attempts, answered, expected }: ServiceAnswers): string => {
+  if (answered === 0) return 'no reply';
+  const names = `answered by ${answeredBy.join(' ')}`;
+  return expected.length === 0 || answered === attempts
+    ? names
+    : `${names}, no reply to ${attempts - answered} of ${attempts}`;
 };

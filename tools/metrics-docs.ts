@@ -117,7 +117,7 @@ ${markdownTable(
     ],
     [
       '`/readyz`',
-      'the API was read; the node has a subnet; the CNI socket is open; all three databases are connected; every backend was compared once, and none fails for longer than 30 s; the gateway was observed since the agent started; host isolation is in nftables; if tunnels are to be encrypted, they can be; the kernel answers',
+      'the API was read; the node has a subnet; the CNI socket is open; all three databases are connected, and the southbound and the Open_vSwitch database accept writes; ovs-vswitchd responds; ovn-northd and ovn-controller process changes; every backend was compared once, and none fails for longer than 30 s; the gateway was observed since the agent started; host isolation is in nftables; if tunnels are to be encrypted, they can be; the kernel answers',
       'all objects were read, or another instance leads',
     ],
   ],

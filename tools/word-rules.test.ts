@@ -1,14 +1,15 @@
 /** What users read has no phrase that `word-rules.ts` knows: every source of the product, and every page, is read. */
 import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { quaintMessages, quaintPage } from './word-rules.ts';
+import { quaintMessages, quaintPage, unreleasedOf } from './word-rules.ts';
 
-const PRODUCT = '{agent,api,base,cli,cluster-manager,datapath,kube,net,ovsdb,program}/**/*.ts';
+const PRODUCT = '{agent,api,base,cli,cluster-manager,datapath,demo,kube,net,ovsdb,program,sandbox}/**/*.ts';
 const SOURCES = globSync(PRODUCT).filter((path) => !/\.(test|suite|gen)\.ts$|\/testing\//.test(path));
 /** What was decided or released is not written again. */
 const PAGES = globSync(
   '{*.md,docs/*.md,{agent,api,charts,cluster-manager,cni-shim,daemonset,datapath,kube,ovsdb,sandbox}/**/*.md}',
 ).filter((path) => path !== 'CHANGELOG.md');
+const MANIFESTS = globSync('daemonset/**/*.yaml');
 
 it('messages have the words of the field', () => {
   expect(SOURCES.length).toBeGreaterThan(500);
@@ -18,6 +19,17 @@ it('messages have the words of the field', () => {
 it('pages do, too', () => {
   expect(PAGES.length).toBeGreaterThan(30);
   expect(PAGES.flatMap((path) => quaintPage(path, readFileSync(path, 'utf8')))).toEqual([]);
+});
+
+it('comments and messages of manifests do, too', () => {
+  expect(MANIFESTS.length).toBeGreaterThan(10);
+  expect(MANIFESTS.flatMap((path) => quaintPage(path, readFileSync(path, 'utf8')))).toEqual([]);
+});
+
+it('what is not released yet does, too', () => {
+  const unreleased = unreleasedOf(readFileSync('CHANGELOG.md', 'utf8'));
+  expect(unreleased).toMatch(/^- /m);
+  expect(quaintPage('CHANGELOG.md', unreleased)).toEqual([]);
 });
 
 it.each([
@@ -31,6 +43,7 @@ it.each([
   ["const lines = [state + ' is not there'];", /"is not there"/],
   ["fail('the pod is told its addresses')", /"is told"/],
   ["fail('the row was taken away')", /"taken away"/],
+  ["await part('the way to the guest')", /"the way to the"/],
 ])('finds %s', (source, message) => {
   expect(quaintMessages('cli/main.ts', source).join('\n')).toMatch(message);
 });
@@ -39,6 +52,20 @@ it('finds a phrase in a page, over the end of a line', () => {
   expect(quaintPage('docs/node.md', 'programmed\notherwise\nthan before')).toEqual([
     expect.stringContaining('docs/node.md says "otherwise than"'),
   ]);
+});
+
+it('finds a phrase in a comment of a manifest, over the end of a line', () => {
+  expect(quaintPage('daemonset/a.yaml', '# Nobody does. Pods have no way\n# out.\nkind: Role')).toEqual([
+    expect.stringContaining('"Nobody"'),
+    expect.stringContaining('"way out"'),
+  ]);
+  expect(quaintPage('docs/cni.md', 'K8S_POD_NAME=nobody: red/nobody is not on this node')).toEqual([]);
+});
+
+it('reads of a changelog what is not released', () => {
+  const released = '## [0.1.0] - 2026-01-01\n\n- Old.\n';
+  expect(unreleasedOf(`# Changelog\n\n## [Unreleased]\n\n- New.\n\n${released}`).trim()).toBe('- New.');
+  expect(unreleasedOf('## [Unreleased]\n\n- New.\n').trim()).toBe('- New.');
 });
 
 it.each([

@@ -1,6 +1,6 @@
 /**
  * Phrases that do not come back, as an operator has to guess what they mean: docs/glossary.md has the words of the field.
- * In string literals of the product, which users see, and in pages, as old messages stay there longest.
+ * In string literals of the product, which users see; in pages, as old messages stay there longest; in comments of manifests.
  */
 
 interface WordRule {
@@ -10,7 +10,6 @@ interface WordRule {
 
 /** In messages, help texts, descriptions of metrics and fields. */
 const MESSAGES: readonly WordRule[] = [
-  { pattern: /\bnobody\b|\bsomebody\b/, instead: 'the program, user or node that acts, or the passive' },
   { pattern: /\b(?:tells?|told)\b(?! apart)/, instead: '"report", "notify", "log"' },
   {
     pattern: /\b(?:is|as|are|of what is|both|nobody) wanted\b| wanted (?:of|for|twice)\b/,
@@ -25,6 +24,12 @@ const MESSAGES: readonly WordRule[] = [
 
 /** In messages and pages. */
 const EVERYWHERE: readonly WordRule[] = [
+  {
+    // Not the account, nor the name of an object: red/nobody, K8S_POD_NAME=nobody.
+    pattern: /(?<![/=])\b(?:nobody|somebody)\b/i,
+    instead: 'the program, user or node that acts, or the passive',
+  },
+  { pattern: /\bthe way to the\b|\bway out\b|\bon the way\b/, instead: '"path", "route", "connection"' },
   { pattern: /\bnot as it should be\b/, instead: '"differs from the desired state", "is the first problem"' },
   { pattern: /\botherwise than\b/, instead: '"differs from"' },
   { pattern: /\bas it is wanted\b|\bwhat is wanted\b/, instead: '"the desired state"' },
@@ -42,9 +47,13 @@ const EVERYWHERE: readonly WordRule[] = [
 export const quaintMessages = (path: string, source: string): string[] =>
   broken(path, literalsOf(source).join('\n'), [...MESSAGES, ...EVERYWHERE]);
 
-/** The same for a page in Markdown. Lines may end anywhere in a phrase. */
+/** The same for a page in Markdown, or a manifest with its comments. Lines may end anywhere in a phrase. */
 export const quaintPage = (path: string, text: string): string[] =>
-  broken(path, text.replaceAll(/\s+/g, ' '), EVERYWHERE);
+  broken(path, text.replaceAll(/\s+(?:# )?/g, ' '), EVERYWHERE);
+
+/** Of a changelog, what is not released yet. */
+export const unreleasedOf = (changelog: string): string =>
+  /^## \[Unreleased\]$([\s\S]*?)(?=^## \[|(?![\s\S]))/m.exec(changelog)?.[1] ?? '';
 
 const broken = (path: string, text: string, rules: readonly WordRule[]): string[] =>
   rules.flatMap(({ pattern, instead }) => {

@@ -128,7 +128,7 @@ describe('a Service of a tenant', () => {
     expect(rowsOf(tenant('blue'), blue)).toEqual([
       [
         ...['blue', 'web', '-', 'ClusterIP', '10.96.0.2', '80/TCP', '-'],
-        'waits for its network: namespace blue asks for a primary network and has none: it has no UserDefinedNetwork, and no ClusterUserDefinedNetwork selects it',
+        'waits for its network: namespace blue requires a primary network, but none exists: it has no UserDefinedNetwork, and no ClusterUserDefinedNetwork selects it',
       ],
     ]);
     const young = settledNetwork(layer2Udn('blue/net', ['10.101.0.0/16']));

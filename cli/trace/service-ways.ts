@@ -191,7 +191,7 @@ const unbalanced = ({ kind, what, why }: Extract<Balancing, { why: string }>, wa
   if (kind === 'no-port') return alone('not-answered', `not answered: ${why}`, way);
   return isStopped(way)
     ? alone('not-answered', `not answered: ${what}: ${why}`, way)
-    : alone('other-network', `${what}: ${why}, and goes on`, way);
+    : alone('other-network', `${what}: ${why}; the packet continues there`, way);
 };
 
 /** What waits for the next hop leaves OVN, and the gateway bridge lets no ClusterIP out. */

@@ -97,7 +97,7 @@ const primaryNads = (nads: readonly ConfiguredNad[]): string[] =>
 /** The namespace asked for a primary network: whoever should be it says why it is not. */
 export const missingPrimary = (namespace: string, scene: Scene): Finding => {
   const what = `network of ${namespace}`;
-  const waits = `namespace ${namespace} asks for a primary network and has none`;
+  const waits = `namespace ${namespace} requires a primary network, but none exists`;
   const candidates = [...primariesDesiredIn(namespace, scene), ...unreadableIn(namespace, scene)];
   const [reason] = candidates.flatMap((facts) => missingIn(facts, namespace, scene) ?? []);
   if (reason !== undefined) return { ...reason, what, found: `${waits}; ${reason.found}` };
@@ -148,7 +148,7 @@ const secondary = (key: string, nadKey: string, interfaceName: string, scene: Sc
     const found = `the pod requests NetworkAttachmentDefinition ${key}, which is a primary network: primary networks cannot be requested`;
     return only(blocked(what, 'primary-selected', found, 'recreate the pod without it in k8s.v1.cni.cncf.io/networks'));
   }
-  const found = `the pod asks for NetworkAttachmentDefinition ${key}, a secondary network: these are not supported yet, and CNI refuses the pod`;
+  const found = `the pod requests NetworkAttachmentDefinition ${key}, a secondary network: these are not supported yet, and CNI rejects the pod`;
   const refusal = blocked(what, 'unsupported', found, SELECT_NOTHING);
   return {
     attachments: [attachmentOf(conf, nadKey, interfaceName, 'secondary')],

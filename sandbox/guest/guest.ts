@@ -189,7 +189,7 @@ const startEntrance = async (
   const service = startService({ name: 'entrance', command, log: join(logs, 'guest.entrance.log') });
   // Its socket's file is in the way of another one.
   service.abandon();
-  await partReady('the way to the guest', service.log, unlessEnded(service, waitForSocket(socket, signal)));
+  await partReady('the connection to the guest', service.log, unlessEnded(service, waitForSocket(socket, signal)));
 };
 
 /** What runs `argv` in the guest, here: with the caller's streams, terminal and signals. */

@@ -186,7 +186,7 @@ describe('the exit status is 1, and nothing is left,', () => {
       ...[4, 6].map(() => ['blue/web', 'ClusterIP', 'blue/blue-a', 0]),
       ...[4, 6].map(() => ['blue/web', 'NodePort', 'outside', 0]),
     ]);
-    expect(demo.output()).toMatch(/✗ {2}blue\/web .* ← {2}outside .*answered by nobody/);
+    expect(demo.output()).toMatch(/✗ {2}blue\/web .* ← {2}outside .*no reply/);
   });
 
   it('when a tenant’s pods can be reached from outside: every difference is listed', async () => {
