@@ -10,7 +10,9 @@
  */
 
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { systemClock } from '../base/clock.ts';
+import { removeAbandoned } from '../program/capture-folders.ts';
 import { releaseMemory } from '../program/release-memory.ts';
 import { installConfiguration, installPlugin } from './cni/install.ts';
 import { keepFilters } from './cni/keep-filters.ts';
@@ -114,6 +116,8 @@ const serveNode = async (context: AgentContext, node: Node, resources: AsyncDisp
   const pods = new Set([...registry.values()].map(({ pod }) => pod.uid));
   const removed = await handler.removeOrphans(pods, signal);
   if (removed.length > 0) log.info({ interfaces: removed }, 'removed interfaces of deleted pods');
+  const folders = await removeAbandoned(dirname(options.statusSocket), systemClock.wall());
+  if (folders.length > 0) log.info({ folders }, 'removed files of captures that were killed');
   await enough(WRITTEN_MS, signal, (soon) => whenIdle(reconcilers, soon));
   resources.defer(startNetworkReport({ ...node, databases: edges.databases, options, log, sources, health }));
   await releaseStart(edges.netlink, buildFolder).catch((error: unknown) =>

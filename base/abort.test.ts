@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { abortable, onAbort, unlessAborted, untilAborted } from './abort.ts';
+import { abortable, alongside, onAbort, unlessAborted, untilAborted } from './abort.ts';
 
 const NOTHING = () => undefined;
 const WHY = new Error('enough');
@@ -88,4 +88,32 @@ it('waits for the end', async () => {
   stop.abort();
   await waiting;
   await untilAborted(signal);
+});
+
+describe('work alongside a background', () => {
+  const background = () => {
+    const ended: boolean[] = [];
+    const run = async (signal: AbortSignal) => {
+      await untilAborted(signal);
+      ended.push(true);
+    };
+    return { run, ended };
+  };
+
+  it('ends the background when it fails, and when it is done', async () => {
+    const { run, ended } = background();
+    const { signal, listeners } = newStop();
+    await expect(alongside(run, signal, () => Promise.reject(WHY))).rejects.toBe(WHY);
+    expect(await alongside(run, signal, async () => 'done')).toBe('done');
+    expect([ended, listeners()]).toEqual([[true, true], 0]);
+  });
+
+  it('lets the signal end the background, too', async () => {
+    const { run, ended } = background();
+    const { stop, signal } = newStop();
+    const result = alongside(run, signal, () => untilAborted(signal));
+    stop.abort();
+    await result;
+    expect(ended).toEqual([true]);
+  });
 });

@@ -48,3 +48,19 @@ export const unlessAborted = <T>(signal: AbortSignal | undefined, work: Promise<
 /** Resolves when the signal is aborted, at once when it is already. */
 export const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => void onAbort(signal, resolve));
+
+/** What `work` resolves or rejects with. The background ends with it, and at the latest with the signal, and is waited for. */
+export const alongside = async <T>(
+  background: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> => {
+  const ending = new AbortController();
+  const running = background(AbortSignal.any([signal, ending.signal]));
+  try {
+    return await work();
+  } finally {
+    ending.abort();
+    await running;
+  }
+};

@@ -10,14 +10,21 @@ const FOLDER_MODE = 0o755;
 
 /** The same entries give the same bytes: owners are root, times are 1970. @throws RangeError for a path that has no slash to break it at */
 export const tarArchive = (entries: readonly TarEntry[]): Buffer =>
-  Buffer.concat([...entries.flatMap(partsOf), Buffer.alloc(2 * BLOCK)]);
+  Buffer.concat([...entries.flatMap(partsOf), tarEnd()]);
 
 const partsOf = (entry: TarEntry): Buffer[] => {
   if (entry.kind === 'folder') return [header(`${entry.path}/`, FOLDER_MODE, 0, '5')];
   const { path, content, mode } = entry;
-  const padding = Buffer.alloc((BLOCK - (content.length % BLOCK)) % BLOCK);
-  return [header(path, mode, content.length, '0'), Buffer.from(content), padding];
+  return [tarFileHeader(path, content.length, mode), Buffer.from(content), tarPadding(content.length)];
 };
+
+/** For archives that are written piece by piece: a file is its header, its content and its padding. */
+export const tarFileHeader = (path: string, size: number, mode: number): Buffer => header(path, mode, size, '0');
+
+export const tarPadding = (size: number): Buffer => Buffer.alloc((BLOCK - (size % BLOCK)) % BLOCK);
+
+/** What an archive ends with. */
+export const tarEnd = (): Buffer => Buffer.alloc(2 * BLOCK);
 
 /** The fields in their order, with how many bytes each has; the checksum is that of the block with spaces in its place. */
 const header = (name: string, mode: number, size: number, type: string): Buffer => {

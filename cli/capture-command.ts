@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { createCommandRunner } from '../datapath/exec/node-runner.ts';
 import { ProgramCommand } from '../program/program-command.ts';
+import { USUAL_COUNT } from './capture/budget.ts';
 import { captureOnNode } from './capture/on-node.ts';
 import { captureOutput } from './capture/output.ts';
 import { withExec } from './cluster/cluster-command.ts';
@@ -19,7 +20,7 @@ import { findAgentPod, nodeOfPod } from './remote/node-tools.ts';
 interface CaptureOptions extends WhereOptions, RemoteOptions {
   readonly namespace?: string;
   readonly duration: string;
-  readonly count: string;
+  readonly count?: string;
   readonly filter: string;
   readonly output?: string;
   readonly end?: string;
@@ -33,7 +34,10 @@ export const captureCommand = (): Command =>
         .argument('[pod]', 'NAMESPACE/NAME, or NAME with --namespace')
         .option('-n, --namespace <namespace>', 'namespace of the pod')
         .option('--duration <duration>', 'end after this time, at most 1h', '10s')
-        .option('--count <count>', 'end a hop after this number of packets', '10000')
+        .option(
+          '--count <count>',
+          `end a hop after this number of packets (default: ${USUAL_COUNT}, or as many as may be stored)`,
+        )
         .option('--filter <expression>', 'only packets that match it, as in pcap-filter(7)', '')
         .option('--output <path>', 'a new directory, a file .tar, or - for a tar on standard output')
         .addOption(
@@ -81,7 +85,8 @@ const captureThere = (pod: string, options: CaptureOptions): Promise<void> =>
     const { durationMs, count } = limitsOf(options);
     const tools = { client, exec, namespace: options.agentNamespace };
     const agent = await findAgentPod(tools, options.node ?? (await nodeOfPod(tools, key)));
-    const limits = [`--duration=${durationMs}ms`, `--count=${count}`, `--filter=${options.filter}`];
+    const counted = count === undefined ? [] : [`--count=${count}`];
+    const limits = [`--duration=${durationMs}ms`, ...counted, `--filter=${options.filter}`];
     const words = ['capture', '--output=-', ...limits, '--', key];
     const { status } = await captureOnNode({ tools, agent, words, output }, { onInterrupt, stdout, tell });
     process.exitCode = status;
@@ -101,6 +106,7 @@ const limitsOf = ({ duration, count: counted }: CaptureOptions) => {
   const durationMs = parseTimeout(duration) ?? 0;
   if (durationMs <= 0 || durationMs > MAX_DURATION_MS)
     throw new CliError(`--duration is up to 1h, for example 30s, not "${duration}"`, 2);
+  if (counted === undefined) return { durationMs, count: undefined };
   const count = Number(counted);
   if (!/^[0-9]+$/.test(counted) || count < 1 || count > MAX_COUNT)
     throw new CliError(`--count is 1 to ${MAX_COUNT}, not "${counted}"`, 2);

@@ -14,6 +14,7 @@ export const LOG_FIELDS = {
   encapIps: 'IP addresses of the tunnel endpoint',
   err: 'an error with its stack',
   failed: 'number of items that could not be written',
+  folders: 'paths of folders',
   forSeconds: 'after how many seconds it is undone by itself',
   from: 'what it was before',
   ids: 'of networks',

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { untilAborted } from '../../base/abort.ts';
 import { tarArchive } from '../../base/tar.ts';
 import type { ExecCommand, ExecOutput } from '../../kube/exec/types.ts';
 import { captureOnNode } from './on-node.ts';
@@ -20,14 +21,14 @@ const archiveOf = (files: Readonly<Record<string, string>>): Buffer =>
     Object.entries(files).map(([path, text]) => ({ kind: 'file', path, mode: 0o600, content: Buffer.from(text) })),
   );
 
-const start = (run: (command: readonly string[], output: ExecOutput) => Promise<number>) => {
+const start = (run: (command: readonly string[], output: ExecOutput, signal?: AbortSignal) => Promise<number>) => {
   const written = { stdout: '', stderr: '' };
   const commands: (readonly string[])[] = [];
   let interrupt = (): void => {};
   const exec = {
-    run: ({ command }: ExecCommand, output: ExecOutput) => {
+    run: ({ command }: ExecCommand, output: ExecOutput, signal?: AbortSignal) => {
       commands.push(command);
-      return run(command, output);
+      return run(command, output, signal);
     },
   };
   const never = () => Promise.reject(new Error('not asked'));
@@ -53,6 +54,11 @@ const start = (run: (command: readonly string[], output: ExecOutput) => Promise<
   return { result, written, commands, interrupt: () => interrupt() };
 };
 
+const untilRejected = async (signal: AbortSignal | undefined): Promise<never> => {
+  await untilAborted(signal ?? new AbortController().signal);
+  throw signal?.reason;
+};
+
 it('brings the files here, in whatever pieces they come, and prints the table', async () => {
   const archive = archiveOf({ '1.pcap': 'packets', 'index.json': INDEX });
   const { result, written } = start(async (_, { stdout, stderr }) => {
@@ -74,7 +80,8 @@ it.each(['before', 'after'])('ends the capture there when the user ends it here,
       return 0;
     }
     if (when === 'before') await begun.promise;
-    stderr(Buffer.from('capturing at 6 hops for up to 60 s, Ctrl-C ends it (process 42)\n'));
+    for (const piece of ['capturing at 6 hops for up to 60 s, Ctrl-C ends it (pro', 'cess 4', '2)\n'])
+      stderr(Buffer.from(piece));
     const status = await ended.promise;
     stdout(archiveOf({ 'index.json': INDEX }));
     return status;
@@ -83,6 +90,28 @@ it.each(['before', 'after'])('ends the capture there when the user ends it here,
   begun.resolve();
   expect(await result).toMatchObject({ status: 0 });
   expect(commands.at(-1)).toEqual(['/opt/ovn-udn/bin/udnctl', 'capture', '--end=42']);
+});
+
+it('a second interrupt does not wait for a node that hangs', async () => {
+  const { result, written, commands, interrupt } = start(async (_, { stderr }, signal) => {
+    stderr(Buffer.from('(process 42)\n'));
+    return await untilRejected(signal);
+  });
+  interrupt();
+  expect(commands).toHaveLength(2);
+  expect(written.stderr).toContain('Ctrl-C again');
+  interrupt();
+  await expect(result).rejects.toThrow(/^interrupted: what the node has captured is lost/);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+it('does not take more than its memory may hold', async () => {
+  const chunk = Buffer.alloc(1024 * 1024);
+  const { result } = start(async (_, { stdout }, signal) => {
+    for (let count = 0; count < 66; count += 1) stdout(chunk);
+    return await untilRejected(signal);
+  });
+  await expect(result).rejects.toThrow('the node sent more than a capture may store');
 });
 
 it('hands on what the node refuses, and makes no folder for it', async () => {

@@ -1,12 +1,13 @@
 /** Where the files of a capture go: a folder, an archive, or an archive on standard output. */
 import { existsSync, readdirSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, rm, rmdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { codeOf } from '../../base/error-code.ts';
-import { tarArchive } from '../../base/tar.ts';
 import type { ReadEntry } from '../../base/tar-reader.ts';
+import { type CaptureFolder, openCaptureFolder, removeAbandoned } from '../../program/capture-folders.ts';
 import { CliError } from '../errors.ts';
+import { archiveOf } from './archive.ts';
 
 export type CaptureOutput =
   | { readonly kind: 'folder'; readonly path: string }
@@ -16,7 +17,10 @@ export type CaptureOutput =
 /** @param asked of the command line; undefined: a folder of this pod and time @throws CliError for what has files already */
 export const captureOutput = (asked: string | undefined, pod: string, now: Date): CaptureOutput => {
   if (asked === '-') return { kind: 'stream' };
-  if (asked?.endsWith('.tar')) return { kind: 'archive', path: asked };
+  if (asked?.endsWith('.tar')) {
+    if (existsSync(asked)) throw alreadyExists(asked);
+    return { kind: 'archive', path: asked };
+  }
   const time = now
     .toISOString()
     .replace(/[-:]|\..*/g, '')
@@ -26,47 +30,58 @@ export const captureOutput = (asked: string | undefined, pod: string, now: Date)
   return { kind: 'folder', path };
 };
 
-export interface FileFolder extends AsyncDisposable {
-  readonly path: string;
-}
+const alreadyExists = (path: string): CliError => new CliError(`--output: ${path} already exists`, 2);
 
 /**
- * Where tcpdump writes, for root alone: packets are tenants' secrets. Of an archive it is deleted in the end.
+ * Where tcpdump writes, for root alone: packets are tenants' secrets. Of an archive it is deleted in the end, and what earlier
+ * captures have left there now.
  * @param other where the usual one cannot be written, as in the agent's container
  */
-export const openFolder = async (output: CaptureOutput, other: string): Promise<FileFolder> => {
-  if (output.kind === 'folder') {
-    await mkdir(output.path, { recursive: true, mode: 0o700 });
-    return { path: output.path, [Symbol.asyncDispose]: async () => {} };
-  }
-  const path = await mkdtemp(join(tmpdir(), PREFIX)).catch(async (error: unknown) => {
+export const openFolder = async (output: CaptureOutput, other: string): Promise<CaptureFolder> => {
+  if (output.kind === 'folder') return await openOutputFolder(output.path);
+  const parents = [tmpdir(), other];
+  for (const parent of parents) await removeAbandoned(parent, Date.now());
+  return await openCaptureFolder(tmpdir()).catch(async (error: unknown) => {
     if (!['EROFS', 'EACCES', 'ENOENT'].includes(String(codeOf(error)))) throw error;
-    return await mkdtemp(join(other, PREFIX));
+    return await openCaptureFolder(other);
   });
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 };
 
-const PREFIX = 'udn-capture-';
+/** One that was made for nothing is deleted. */
+const openOutputFolder = async (path: string): Promise<CaptureFolder> => {
+  const made = await mkdir(path, { recursive: true, mode: 0o700 });
+  const removeEmpty = (): Promise<void> => rmdir(path).catch(() => {});
+  return { path, [Symbol.asyncDispose]: made === undefined ? async () => {} : removeEmpty };
+};
 
 /** Puts the files where they were asked for. @returns where, for people */
 export const deliver = async (output: CaptureOutput, folder: string, stdout: (bytes: Uint8Array) => void) => {
   if (output.kind === 'folder') return output.path;
-  const archive = tarArchive(
-    (await filesOf(folder)).map(({ path, content }) => ({ kind: 'file', path, content, mode: 0o600 })),
-  );
-  if (output.kind === 'archive') await writeFile(output.path, archive, { mode: 0o600 });
-  else stdout(archive);
-  return output.kind === 'archive' ? output.path : 'the archive on standard output';
+  if (output.kind === 'archive') {
+    await writeArchive(output.path, folder);
+    return output.path;
+  }
+  // Pipes and files are written synchronously (Node.js, "A note on process I/O"): no piece waits in memory.
+  for await (const piece of archiveOf(folder)) stdout(piece);
+  return 'the archive on standard output';
 };
 
-const filesOf = async (folder: string): Promise<ReadEntry[]> =>
-  await Promise.all(
-    (await readdir(folder)).sort().map(async (path) => ({ path, content: await readFile(join(folder, path)) })),
-  );
+/** Never into a file that exists: others may read it, or have it open. @throws CliError when it exists */
+const writeArchive = async (path: string, folder: string): Promise<void> => {
+  await using file = await open(path, 'wx', 0o600).catch((error: unknown) => {
+    throw codeOf(error) === 'EEXIST' ? alreadyExists(path) : error;
+  });
+  try {
+    await file.writeFile(archiveOf(folder));
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+};
 
 /** @throws CliError for names that lead out of the folder: an archive comes from another machine */
 export const writeFiles = async (folder: string, files: readonly ReadEntry[]): Promise<void> => {
   const odd = files.find(({ path }) => !/^\w[\w.-]*$/.test(path));
   if (odd !== undefined) throw new CliError(`the node sent a file with the name ${JSON.stringify(odd.path)}`);
-  for (const { path, content } of files) await writeFile(join(folder, path), content, { mode: 0o600 });
+  for (const { path, content } of files) await writeFile(join(folder, path), content, { mode: 0o600, flag: 'wx' });
 };

@@ -23,7 +23,7 @@ const POD: PodStatus = {
   })),
 };
 
-const start = (programs: Readonly<Record<string, FakeProgram>>, pod = 'red/a', output = '-') => {
+const start = (programs: Readonly<Record<string, FakeProgram>>, pod = 'red/a', count = 1) => {
   const runner = new FakeCommandRunner(programs);
   const written: Uint8Array[] = [];
   const fail = () => Promise.reject(new Error('no database'));
@@ -33,8 +33,8 @@ const start = (programs: Readonly<Record<string, FakeProgram>>, pod = 'red/a', o
       ...{ northbound: fail, southbound: fail, runner, clock: createFakeClock() },
     },
     {
-      ...{ pod, filter: 'icmp', durationMs: 1_000, count: 1, agentSocket: join(folder, 'agent.sock') },
-      output: captureOutput(output, pod, new Date(0)),
+      ...{ pod, filter: 'icmp', durationMs: 1_000, count, agentSocket: join(folder, 'agent.sock') },
+      output: captureOutput('-', pod, new Date(0)),
     },
     { signal: new AbortController().signal, stdout: (bytes) => void written.push(bytes), tell: () => {} },
   );
@@ -58,6 +58,15 @@ it('a filter that tcpdump does not know is refused before anything is captured',
 
 it('a pod of another node is named with this one', async () =>
   await expect(start({ tcpdump: compiles }, 'red/b').result).rejects.toThrow(/pod red\/b is not on node node-1/));
+
+it('more packets than memory has room for are refused before anything is captured', async () => {
+  const { result, runner } = start({ tcpdump: compiles }, 'red/a', 1_000_000);
+  await expect(result).rejects.toMatchObject({
+    exitStatus: 2,
+    message: expect.stringMatching(/^--count: 1000000 packets at 1 hops .* may store \S+ MiB: at most \d+$/),
+  });
+  expect(runner.commands).toHaveLength(1);
+});
 
 it('an archive has the index, with what could not be captured and why', async () => {
   const { result, written } = start({

@@ -1,15 +1,16 @@
 /** `udnctl capture` on the pod's node: a file of packets for each place that they pass there. */
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { CommandError } from '../../datapath/exec/errors.ts';
 import type { CommandRunner } from '../../datapath/exec/types.ts';
+import { budgetOf, countWithin } from '../capture/budget.ts';
 import { type Capture, capture } from '../capture/capture.ts';
 import { type Hops, hopsOf } from '../capture/hops.ts';
 import { type CaptureOutput, deliver, openFolder } from '../capture/output.ts';
 import { captureText } from '../capture/tables.ts';
-import { compileCommand, type Limits } from '../capture/tcpdump.ts';
+import { compileCommand } from '../capture/tcpdump.ts';
 import { CliError } from '../errors.ts';
 import { datapathsOf, type Transact } from '../flows/datapaths.ts';
 import type { AgentClient } from '../node/agent-client.ts';
@@ -22,7 +23,10 @@ export interface CaptureSources {
   readonly clock: Clock;
 }
 
-export interface CaptureRequest extends Limits {
+export interface CaptureRequest {
+  readonly durationMs: number;
+  /** Packets of each hop; undefined: the usual number, or what fits. */
+  readonly count: number | undefined;
   /** `namespace/name` */
   readonly pod: string;
   readonly filter: string;
@@ -52,12 +56,14 @@ export const capturePod = async (
   await checkTcpdump(sources.runner, filter);
   const { captured: hops, missed } = await hopsOfPod(sources, pod, filter);
   await using folder = await openFolder(output, dirname(request.agentSocket));
+  const budget = budgetOf(await statfs(folder.path), output.kind === 'stream');
+  const limits = { durationMs: request.durationMs, count: countWithin(request.count, hops.length, budget) };
   const onListening = (count: number): void =>
     tell(
       `capturing at ${count} hops for up to ${request.durationMs / 1_000} s, Ctrl-C ends it (process ${process.pid})\n`,
     );
   const edges = { ...sources, folder: folder.path, signal, onListening };
-  const result = await capture(hops, request, edges);
+  const result = await capture(hops, limits, edges);
   const all = { captured: result.captured, missed: [...missed, ...result.missed] };
   await writeFile(join(folder.path, INDEX), `${JSON.stringify({ pod, ...all }, undefined, 2)}\n`, { mode: 0o600 });
   const where = await deliver(output, folder.path, stdout);

@@ -1,13 +1,10 @@
 /** `udnctl console`: a page of the cluster's networks in the browser of who runs it, and for nobody else. */
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { onAbort, untilAborted } from '../../base/abort.ts';
+import { alongside, untilAborted } from '../../base/abort.ts';
 import { withExec } from '../cluster/cluster-command.ts';
 import type { ServerOptions } from '../cluster/server-options.ts';
 import { askNode } from '../console/ask-node.ts';
+import { inBrowser } from '../console/in-browser.ts';
 import { createLive, type Live } from '../console/live.ts';
 import { createMirrors } from '../console/mirrors.ts';
 import { ASSETS } from '../console/page.gen.ts';
@@ -42,30 +39,11 @@ export const runConsole = (
       print(
         `${address}\nServed to this machine alone, with the rights of your kubeconfig. The address is a secret; Ctrl-C ends it.`,
       );
-      const watching = mirrors.run(signal);
-      await (options.browser ? inBrowser(address, print, signal) : untilAborted(signal));
-      await watching;
+      await alongside(mirrors.run, signal, () =>
+        options.browser ? inBrowser(address, print, signal) : untilAborted(signal),
+      );
     } finally {
       live.close();
       await server.close();
     }
   });
-
-/**
- * Arguments of processes are seen by every user of the machine, and the address is a secret: the browser is given a file that only its
- * user reads, which leads there.
- */
-const inBrowser = async (address: string, print: (line: string) => void, signal: AbortSignal): Promise<void> => {
-  const folder = await mkdtemp(join(tmpdir(), 'udnctl-console-'));
-  try {
-    const file = join(folder, 'console.html');
-    await writeFile(file, `<!doctype html><meta http-equiv="refresh" content="0;url=${address}">`, { mode: 0o600 });
-    const opener = execFile(process.platform === 'darwin' ? 'open' : 'xdg-open', [file]);
-    opener.once('error', () => print('No browser could be opened: open the address above.'));
-    opener.unref();
-    onAbort(signal, () => opener.kill());
-    await untilAborted(signal);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-};

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { onAbort } from '../../base/abort.ts';
 import { KubeError } from '../../kube/errors.ts';
 import type { ExecCommand, ExecOutput } from '../../kube/exec/types.ts';
-import type { KubeObject, ListOptions } from '../../kube/types.ts';
+import type { KubeClient, KubeObject, ListOptions } from '../../kube/types.ts';
 import { askNode } from './ask-node.ts';
 import type { Question } from './question.ts';
 
@@ -71,6 +72,23 @@ describe('a question to a node', () => {
     const signal = AbortSignal.abort(new Error('the page was closed'));
     const run: Run = (_, __, asked) => Promise.reject(asked?.reason);
     expect(await askNode(tools(run), TRACE, signal)).toEqual({ node: 'n1', text: 'no answer: the page was closed' });
+  });
+
+  it.each(['the pod', 'the pods of the agents'])('that takes too long before %s is read ends, too', async (what) => {
+    const asking = new AbortController();
+    const ended = (signal?: AbortSignal): Promise<never> =>
+      new Promise((_, reject) => {
+        onAbort(signal, () => reject(signal?.reason));
+        asking.abort(new Error('the page was closed'));
+      });
+    const known = tools(() => Promise.resolve(0));
+    const client = {
+      get: (...[, , signal]: Parameters<KubeClient['get']>) =>
+        what === 'the pod' ? ended(signal) : known.client.get(),
+      list: (...[, , signal]: Parameters<KubeClient['list']>) => ended(signal),
+    };
+    const { text } = await askNode({ ...known, client }, TRACE, asking.signal);
+    expect(text).toBe('no answer: the page was closed');
   });
 
   it('is cut where nobody reads on, and says how long it was', async () => {

@@ -11,8 +11,8 @@ export const askNode = async (tools: NodeTools, question: Question, signal: Abor
   const target = targetOf(question);
   let node: string | undefined;
   try {
-    node = 'node' in target ? target.node : await nodeOfPod(tools, target.pod);
-    const agent = await findAgentPod(tools, node);
+    node = 'node' in target ? target.node : await nodeOfPod(tools, target.pod, signal);
+    const agent = await findAgentPod(tools, node, signal);
     const output = boundedText();
     const chunks = { stdout: output.add, stderr: output.add };
     const exitStatus = await runInAgentPod(tools, agent, [UDNCTL_PATH, ...wordsOf(question)], chunks, signal);

@@ -30,6 +30,16 @@ it.each([
   ['by a page that hides its origin', { ...GOOD, 'sec-fetch-site': 'cross-site' }, 403],
 ])('a request %s', (_, headers, expected) => expect(statusOf(headers)).toBe(expected));
 
+it('on port 80 has the names that browsers send: without the port', () => {
+  const at = (host: string, origin: string, port: number): number | undefined =>
+    refusalOf({ method: 'GET', path: '/api/stream', headers: { ...GOOD, host, origin } }, { ...OPTIONS, port })?.status;
+  for (const name of ['127.0.0.1', 'localhost', '[::1]']) expect(at(name, `http://${name}`, 80)).toBeUndefined();
+  expect(at('localhost:80', 'http://localhost:80', 80)).toBeUndefined();
+  expect(at('evil.example', 'http://evil.example', 80)).toBe(421);
+  expect(at('localhost', 'http://127.0.0.1', 80)).toBe(403);
+  expect(at('localhost', 'http://localhost', 8_080)).toBe(421);
+});
+
 it('the page itself has nothing of the cluster: a link may open it, and no other page', () => {
   expect(statusOf({ host: GOOD.host, 'sec-fetch-site': 'none' }, '/')).toBeUndefined();
   expect(statusOf({ host: GOOD.host, 'sec-fetch-site': 'cross-site' }, '/')).toBe(403);

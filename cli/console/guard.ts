@@ -33,7 +33,7 @@ export interface Refusal {
 /** Undefined: it is answered. */
 export const refusalOf = (request: GuardedRequest, { port, token, isPublic }: GuardOptions): Refusal | undefined => {
   const { method, path, headers } = request;
-  const hosts = NAMES.map((name) => `${name}:${port}`);
+  const hosts = hostsOf(port);
   if (headers.host === undefined || !hosts.includes(headers.host.toLowerCase())) {
     return { status: 421, message: 'this console does not have that name' };
   }
@@ -45,6 +45,13 @@ export const refusalOf = (request: GuardedRequest, { port, token, isPublic }: Gu
 };
 
 const NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
+
+/** Browsers leave the default port of http out, in `Host` and in `Origin` (RFC 9110, 4.2.3). */
+const hostsOf = (port: number): readonly string[] => [
+  ...NAMES.map((name) => `${name}:${port}`),
+  ...(port === HTTP_PORT ? NAMES : []),
+];
+const HTTP_PORT = 80;
 
 /** The path that asks a node, and no other, takes a body. */
 export const ASK_PATH = '/api/ask';

@@ -7,6 +7,7 @@ import { snapshotOf } from '../cluster/snapshot.ts';
 import { SAMPLE } from '../graph/testing/sample.ts';
 import { LEADER, NOW } from '../why/testing/objects.ts';
 import { createLive, PULSE_MS, type Subscriber } from './live.ts';
+import { consoleView } from './model.ts';
 import type { SourceState, StreamEvents } from './types.ts';
 
 type Sent = { readonly [Name in keyof StreamEvents]: [Name, StreamEvents[Name]] }[keyof StreamEvents];
@@ -28,7 +29,7 @@ class Page implements Subscriber {
 
 const SOURCE: SourceState = { resource: 'pods', state: 'live', since: 0 };
 
-const setUp = () => {
+const setUp = (options: Pick<Parameters<typeof createLive>[0], 'viewOfScene'> = {}) => {
   const clock = createFakeClock(NOW);
   const world = { objects: [...SAMPLE] as unknown[], isComplete: true, computed: 0, leader: LEADER };
   const mirrors = {
@@ -43,7 +44,7 @@ const setUp = () => {
       return world.isComplete;
     },
   };
-  return { clock, world, live: createLive({ mirrors, clock }) };
+  return { clock, world, live: createLive({ mirrors, clock, ...options }) };
 };
 
 const isNode = (object: unknown): boolean => (object as KubeObject).kind === NODES.kind;
@@ -70,6 +71,22 @@ describe('the stream of the console', () => {
     await clock.advance(1_000);
     expect(world.computed).toBe(2);
     expect(page.of('model')).toHaveLength(1);
+  });
+
+  it('counts what is sent as work, too: details of a network are computed for each page', async () => {
+    const { clock, world, live } = setUp();
+    const page = new (class extends Page {
+      override send<Name extends keyof StreamEvents>(event: Name, data: StreamEvents[Name]): void {
+        super.send(event, data);
+        if (event === 'model') clock.pass(1_000);
+      }
+    })();
+    live.subscribe(page);
+    live.changed();
+    await clock.advance(3_999);
+    expect(world.computed).toBe(1);
+    await clock.advance(1);
+    expect(world.computed).toBe(2);
   });
 
   it('sends no model before all was read, and says what is read', async () => {
@@ -127,6 +144,21 @@ describe('the stream of the console', () => {
     live.subscribe(bank);
     expect(gone.of('detail')).toEqual([null]);
     expect(bank.of('detail')[0]?.network).toBe('bank_net');
+  });
+
+  it('shows the other networks, and why, where details of one cannot be computed', () => {
+    const viewOfScene: typeof consoleView = (...scene) => ({
+      ...consoleView(...scene),
+      detail: () => {
+        throw new Error('broken');
+      },
+    });
+    const { live } = setUp({ viewOfScene });
+    const page = new Page('shop_net');
+    live.subscribe(page);
+    expect(page.of('detail')).toEqual([null]);
+    expect(page.of('model')[0]?.networks.map(({ name }) => name)).toContain('bank_net');
+    expect(page.of('model')[0]?.notes).toContain('network shop_net cannot be shown: broken');
   });
 
   it('shows no old picture when the state cannot be computed', async () => {

@@ -29,6 +29,7 @@ export interface Live {
 export interface LiveOptions {
   readonly mirrors: Pick<Mirrors, 'snapshot' | 'objects' | 'sources' | 'isComplete'>;
   readonly clock?: Clock | undefined;
+  readonly viewOfScene?: typeof consoleView;
 }
 
 /** Changes come in bursts: a rollout is hundreds of them. */
@@ -38,7 +39,7 @@ const PAUSE_PER_WORK = 4;
 /** The page takes the console for gone after three of them. */
 export const PULSE_MS = 5_000;
 
-export const createLive = ({ mirrors, clock = systemClock }: LiveOptions): Live => {
+export const createLive = ({ mirrors, clock = systemClock, viewOfScene = consoleView }: LiveOptions): Live => {
   const subscribers = new Map<Subscriber, Sent>();
   let view: ConsoleView | undefined;
   let cancelRefresh: (() => void) | undefined;
@@ -47,14 +48,15 @@ export const createLive = ({ mirrors, clock = systemClock }: LiveOptions): Live 
 
   const refresh = (): void => {
     cancelRefresh = undefined;
+    const started = clock.monotonic();
     if (mirrors.isComplete) compute();
+    // Details of networks are computed for each page, as they are sent.
     sendAll();
+    notBefore = clock.monotonic() + (clock.monotonic() - started) * PAUSE_PER_WORK;
   };
   const compute = (): void => {
-    const started = clock.monotonic();
-    const { view: next, expiresInMs } = viewOf(mirrors);
+    const { view: next, expiresInMs } = viewOf(mirrors, viewOfScene);
     view = next;
-    notBefore = clock.monotonic() + (clock.monotonic() - started) * PAUSE_PER_WORK;
     cancelExpiry?.();
     cancelExpiry = expiresInMs === undefined ? undefined : clock.schedule(expiresInMs, changed);
   };
@@ -71,8 +73,9 @@ export const createLive = ({ mirrors, clock = systemClock }: LiveOptions): Live 
     subscriber.send('pulse', pulse());
     if (view === undefined) return;
     const { network } = subscriber;
-    sendChanged(sent, 'model', view.model, subscriber);
-    if (network !== undefined) sendChanged(sent, 'detail', view.detail(network) ?? null, subscriber);
+    const { model, detail } = shownOf(view, network);
+    sendChanged(sent, 'model', model, subscriber);
+    if (network !== undefined) sendChanged(sent, 'detail', detail ?? null, subscriber);
   };
   const beat = (): (() => void) => {
     let cancel = clock.schedule(PULSE_MS, function again() {
@@ -127,14 +130,27 @@ const sendChanged = <Name extends keyof StreamEvents>(
 /** An object that no reader has thought of must not leave an old picture on the page as if it were today's. */
 const viewOf = (
   mirrors: Pick<Mirrors, 'snapshot' | 'objects'>,
+  viewOfScene: typeof consoleView,
 ): { readonly view: ConsoleView; readonly expiresInMs?: number | undefined } => {
   try {
     const snapshot = mirrors.snapshot();
-    const view = consoleView(sceneOf(snapshot), mirrors.objects(NODES), mirrors.objects(NODE_NETWORK_REPORTS));
+    const view = viewOfScene(sceneOf(snapshot), mirrors.objects(NODES), mirrors.objects(NODE_NETWORK_REPORTS));
     return { view, expiresInMs: untilExpiry(snapshot) };
   } catch (error) {
     const notes = [`the state of the cluster cannot be computed: ${messageOf(error)}`];
     return { view: { model: { networks: [], nodes: [], problems: [], notes }, detail: () => undefined } };
+  }
+};
+
+/** A network whose details cannot be computed leaves the others on the page, where the user can choose another one. */
+const shownOf = (
+  { model, detail }: ConsoleView,
+  network: string | undefined,
+): Pick<ConsoleView, 'model'> & { readonly detail?: ReturnType<ConsoleView['detail']> } => {
+  try {
+    return { model, detail: network === undefined ? undefined : detail(network) };
+  } catch (error) {
+    return { model: { ...model, notes: [...model.notes, `network ${network} cannot be shown: ${messageOf(error)}`] } };
   }
 };
 

@@ -18,9 +18,14 @@ export interface NodeTools {
 }
 
 /** The pod to run commands in. @throws CliError that says what is wrong, and which right is missing */
-export const findAgentPod = async ({ client, namespace }: NodeTools, node: string): Promise<AgentPod> => {
+export const findAgentPod = async (
+  { client, namespace }: NodeTools,
+  node: string,
+  signal?: AbortSignal,
+): Promise<AgentPod> => {
   const list = async (fieldSelector?: string): Promise<readonly unknown[]> =>
-    (await client.list(PODS, { namespace, labelSelector: AGENT_SELECTOR, fieldSelector, limit: MAX_PODS })).items;
+    (await client.list(PODS, { namespace, labelSelector: AGENT_SELECTOR, fieldSelector, limit: MAX_PODS }, signal))
+      .items;
   try {
     const pods = await list(`spec.nodeName=${node}`);
     if (pods.length === 0) throw new CliError(agentlessText(await list(), node, namespace), 2);
@@ -60,12 +65,16 @@ const missingRight = (error: KubeError, verbs: string, resource: string, namespa
   `${messageOf(error)}; udnctl needs the verbs ${verbs} on ${resource} in namespace ${namespace}: bind the Role ovn-udn-node-tools there to whom you trust with the nodes`;
 
 /** On which node a pod is. @param key `namespace/name` @throws CliError */
-export const nodeOfPod = async ({ client }: Pick<NodeTools, 'client'>, key: string): Promise<string> => {
+export const nodeOfPod = async (
+  { client }: Pick<NodeTools, 'client'>,
+  key: string,
+  signal?: AbortSignal,
+): Promise<string> => {
   const [namespace = '', name = '', ...more] = key.split('/');
   if (namespace === '' || name === '' || more.length > 0)
     throw new CliError(`a pod is NAMESPACE/NAME, not "${key}"`, 2);
   try {
-    const { spec } = await client.get(PODS, { namespace, name });
+    const { spec } = await client.get(PODS, { namespace, name }, signal);
     const node = spec !== null && typeof spec === 'object' && 'nodeName' in spec ? spec.nodeName : undefined;
     if (typeof node === 'string' && node !== '') return node;
   } catch (error) {
