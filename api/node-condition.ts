@@ -8,6 +8,21 @@ export const NETWORK_UNAVAILABLE = 'NetworkUnavailable';
 /** Of the agent: packets of a network do not fit the tunnels of the node. Small ones pass, so it keeps no pod away. */
 export const NETWORK_MTU_TOO_LARGE = 'NetworkMTUTooLarge';
 
+/** Reasons of the agent, False and True. The cluster manager knows by them whose condition it replaces. */
+export const AGENT_REASONS = {
+  up: 'OVNUDNIsUp',
+  openVSwitchDatabase: 'OpenVSwitchDatabaseFailed',
+  northboundDatabase: 'NorthboundDatabaseFailed',
+  southboundDatabase: 'SouthboundDatabaseFailed',
+  vswitchd: 'VswitchdNotResponding',
+  northd: 'NorthdNotProcessing',
+  ovnController: 'OVNControllerNotProcessing',
+  other: 'ComponentFailed',
+} as const;
+
+export const isOfAgent = (reason: string | undefined): boolean =>
+  Object.values<string | undefined>(AGENT_REASONS).includes(reason);
+
 /** Reasons of the cluster manager. The policy ovn-udn-nodes lets it give no others. */
 export const SILENT_NODE_REASONS = {
   /** True: nothing programs the node. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { PolicyFacts } from '../../api/policy.ts';
 import { KubeError } from '../../kube/errors.ts';
-import { unenforcedPolicies } from './unenforced-policies.ts';
+import { type PolicySources, unenforcedPolicies } from './unenforced-policies.ts';
 
 const policy = (kind: string, namespace: string | undefined, name: string): PolicyFacts => ({
   ...{ kind, apiVersion: 'x/v1', namespace, name, uid: 'u', podSelector: undefined },
@@ -13,7 +13,14 @@ const POLICIES = [
   policy('NetworkPolicy', 'red', 'deny'),
 ];
 
-const problems = (namespaces: readonly string[], policies: () => Promise<readonly PolicyFacts[]>) =>
+const WORKING = [{ component: 'api-server', state: 'working' }] as const;
+
+const problems = (
+  namespaces: readonly string[],
+  policies: PolicySources['policies'],
+  components: ReturnType<PolicySources['components']> = WORKING,
+  limit?: AbortSignal,
+) =>
   unenforcedPolicies(
     {
       node: 'n1',
@@ -21,8 +28,10 @@ const problems = (namespaces: readonly string[], policies: () => Promise<readonl
         values: () => namespaces.map((namespace) => ({ pod: { namespace } })),
       },
       policies,
+      components: () => components,
     },
     new AbortController().signal,
+    limit,
   );
 
 it('names those of namespaces that have pods here, and those of the cluster, as warnings of one cause', async () => {
@@ -52,4 +61,20 @@ it('says why they were not read, unless the server is away', async () => {
   ]);
   const away = new KubeError('ERR_KUBE_NETWORK', 'connection refused');
   expect(await problems(['red'], () => Promise.reject(away))).toEqual([]);
+});
+
+it('says that they were not read by a server that is slow, and nothing of one that is known to be away', async () => {
+  const never: PolicySources['policies'] = (signal) =>
+    new Promise((_, reject) => {
+      if (signal.aborted) reject(signal.reason);
+      else signal.addEventListener('abort', () => reject(signal.reason));
+    });
+  expect(await problems(['red'], never, WORKING, AbortSignal.abort())).toEqual([
+    {
+      ...{ object: 'Node/n1', severity: 'warning', cause: 'api-unread' },
+      message: 'network policies were not read: the API server did not answer within 3 s',
+    },
+  ]);
+  const away = [{ component: 'api-server', state: 'failed' }] as const;
+  expect(await problems(['red'], never, away, AbortSignal.abort())).toEqual([]);
 });

@@ -6,6 +6,7 @@ import type { ProblemStatus } from '../../api/agent-status.ts';
 import { type PolicyFacts, policyName } from '../../api/policy.ts';
 import { messageOf } from '../../base/error-message.ts';
 import { isAway } from '../../kube/outage.ts';
+import type { ComponentHealth } from '../health/component.ts';
 
 export interface PolicySources {
   readonly node: string;
@@ -13,29 +14,34 @@ export interface PolicySources {
   readonly registry: { values(): Iterable<{ readonly pod: { readonly namespace: string } }> };
   /** @throws KubeError */
   readonly policies: (signal: AbortSignal) => Promise<readonly PolicyFacts[]>;
+  readonly components: () => readonly Pick<ComponentHealth, 'component' | 'state'>[];
 }
 
 /** So long an answer of the API server is waited for: who looks for what is wrong has a server that is away, maybe. */
 const READ_MS = 3_000;
 
 export const unenforcedPolicies = async (
-  { node, registry, policies }: PolicySources,
+  { node, registry, policies, components }: PolicySources,
   signal: AbortSignal,
+  limit: AbortSignal = AbortSignal.timeout(READ_MS),
 ): Promise<ProblemStatus[]> => {
-  const soon = AbortSignal.any([signal, AbortSignal.timeout(READ_MS)]);
   try {
-    const found = await policies(soon);
+    const found = await policies(AbortSignal.any([signal, limit]));
     const namespaces = new Set([...registry.values()].map(({ pod }) => pod.namespace));
     return found
       .filter(({ namespace }) => namespaces.size > 0 && (namespace === undefined || namespaces.has(namespace)))
       .map(ofPolicy);
   } catch (error) {
-    // That the server does not answer is a problem of its own.
-    if (soon.aborted || isAway(error)) return [];
-    const message = `network policies were not read: ${messageOf(error)}`;
+    // A server that is away is a problem of its own. A slow one is not: nothing else reports that an answer is missing.
+    if (signal.aborted || isAway(error) || (limit.aborted && components().some(isApiServerAway))) return [];
+    const why = limit.aborted ? `the API server did not answer within ${READ_MS / 1_000} s` : messageOf(error);
+    const message = `network policies were not read: ${why}`;
     return [{ object: `Node/${node}`, severity: 'warning', cause: 'api-unread', message }];
   }
 };
+
+const isApiServerAway = ({ component, state }: Pick<ComponentHealth, 'component' | 'state'>): boolean =>
+  component === 'api-server' && state === 'failed';
 
 const ofPolicy = (policy: PolicyFacts): ProblemStatus => ({
   object: policyName(policy).replace(' ', '/'),

@@ -101,18 +101,27 @@ const proberOf = ({ exec, run, timeoutSeconds, clock }: Execution): Prober => ({
   pause: (signal) => delay(clock, PAUSE_MS, signal),
 });
 
+interface Measurable {
+  readonly pods: readonly ProbedPod[];
+  readonly unmeasured: readonly Unmeasured[];
+}
+
 const withMtus = async (
-  { run, tests }: Execution,
-  prober: Prober,
+  { run, tests }: Pick<Execution, 'run' | 'tests'>,
+  prober: Pick<Prober, 'exec' | 'run'>,
   ready: readonly Omit<ProbedPod, 'mtu'>[],
   signal: AbortSignal,
-): Promise<{ readonly pods: readonly ProbedPod[]; readonly unmeasured: readonly Unmeasured[] }> => {
-  const isAsked = tests.has('mtu') && run.nodes.length > 1;
+): Promise<Measurable> => {
+  if (!tests.has('mtu') || run.nodes.length === 1)
+    return { pods: ready.map((pod) => ({ ...pod, mtu: undefined })), unmeasured: [] };
   const name = run.subnets === undefined ? DEFAULT_INTERFACE : PRIMARY_INTERFACE;
-  const pods = await Promise.all(
-    ready.map(async (pod) => ({ ...pod, mtu: isAsked ? await readMtu(prober, pod, name, signal) : undefined })),
-  );
-  const unknown = isAsked ? pods.filter(({ mtu }) => mtu === undefined) : [];
-  const cause = `the MTU of ${name} cannot be read`;
-  return { pods, unmeasured: unknown.map((pod) => ({ what: `mtu: ${pod.name} on ${pod.node.name}`, cause })) };
+  const read = await Promise.all(ready.map(async (pod) => ({ pod, result: await readMtu(prober, pod, name, signal) })));
+  return {
+    pods: read.map(({ pod, result }) => ({ ...pod, mtu: 'mtu' in result ? result.mtu : undefined })),
+    unmeasured: read.flatMap(({ pod, result }) =>
+      'cause' in result
+        ? [{ what: `mtu: ${pod.name} on ${pod.node.name}`, cause: `MTU of ${name} could not be read: ${result.cause}` }]
+        : [],
+    ),
+  };
 };

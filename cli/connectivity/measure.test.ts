@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { KubeError } from '../../kube/errors.ts';
 import type { PodExec } from '../../kube/exec/types.ts';
-import { measure } from './measure.ts';
+import { measure, readMtu } from './measure.ts';
 import type { Probe } from './probes.ts';
 
 const probe = (expected: Probe['expected']): Probe => ({
@@ -28,6 +28,40 @@ const podsThatAnswer = (...answers: readonly (string | KubeError)[]) => {
 };
 
 const stop = new AbortController().signal;
+
+describe('the MTU of a pod', () => {
+  const pod = { name: 'a1', tenant: 'a', node: { name: 'n1', hostname: 'n1' } } as const;
+  const read = (run: PodExec['run'], signal = stop) =>
+    readMtu({ exec: { run }, run: { id: 'x', program: '/agnhost' } }, pod, 'ovn-udn1', signal);
+  const prints =
+    (status: number, { stdout = '', stderr = '' }): PodExec['run'] =>
+    async (_, output) => {
+      output.stdout(Buffer.from(stdout));
+      output.stderr(Buffer.from(stderr));
+      return status;
+    };
+  const fails: PodExec['run'] = async () => {
+    throw new KubeError('ERR_KUBE_STATUS', 'error dialing backend: connection refused', { status: 500 });
+  };
+
+  it('is what its interface has', async () => {
+    expect(await read(prints(0, { stdout: '1400\n' }))).toEqual({ mtu: 1400 });
+  });
+
+  it.each([
+    ['a kubelet that cannot be reached', fails, 'error dialing backend: connection refused'],
+    ['an image without cat', prints(126, { stderr: 'cat: not found\n' }), 'cat: not found'],
+    ['a silent failure', prints(1, {}), 'cat exited with status 1'],
+    ['no number', prints(0, { stdout: 'no\n' }), 'the file contains "no"'],
+    ['nothing', prints(0, {}), 'the file contains ""'],
+  ])('is not known after %s', async (_, run, cause) => {
+    expect(await read(run)).toEqual({ cause });
+  });
+
+  it('is not waited for by an interrupted run', async () => {
+    await expect(read(fails, AbortSignal.abort(new Error('interrupted')))).rejects.toThrow('interrupted');
+  });
+});
 
 describe('a probe', () => {
   it('runs in its pod', async () => {

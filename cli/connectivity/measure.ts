@@ -66,15 +66,25 @@ const attemptOnce = async (
   }
 };
 
-/** Undefined: it cannot be read. @param interfaceName on the network that is measured */
+export type Mtu = { readonly mtu: number } | { readonly cause: string };
+
+/** As with a probe, one pod that cannot be asked is no reason to lose the report of the others. @param interfaceName on the network that is measured */
 export const readMtu = async (
   { exec, run }: Pick<Prober, 'exec' | 'run'>,
   pod: PodPlace,
   interfaceName: string,
   signal: AbortSignal,
-): Promise<number | undefined> => {
-  const { status, stdout } = await runIn(exec, run, pod, ['cat', `/sys/class/net/${interfaceName}/mtu`], signal);
-  return status === 0 ? Number(stdout) : undefined;
+): Promise<Mtu> => {
+  try {
+    const command = ['cat', `/sys/class/net/${interfaceName}/mtu`];
+    const { status, stdout, stderr } = await runIn(exec, run, pod, command, signal);
+    if (status !== 0) return { cause: stderr.trim() || `cat exited with status ${status}` };
+    const text = stdout.trim();
+    return /^[1-9][0-9]*$/.test(text) ? { mtu: Number(text) } : { cause: `the file contains ${JSON.stringify(text)}` };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { cause: messageOf(error) };
+  }
 };
 
 const runIn = async (

@@ -141,3 +141,21 @@ it('a cause that somebody else has named stays', () => {
   expect(silentVerdict({ isExcluded: false }, { ...before, status: 'False' })).toMatchObject({ status: 'True' });
   expect(silentVerdict({ isExcluded: true }, before)).toMatchObject({ status: 'False', reason: 'NodeExcluded' });
 });
+
+it.each([
+  ['True', 'NoRouteCreated', undefined],
+  ['False', 'RouteCreated', undefined],
+  ['False', 'CalicoIsUp', undefined],
+  ['True', 'AgentNotReporting', 'False'],
+  ['True', 'OVNControllerNotProcessing', 'False'],
+  ['True', 'ComponentFailed', 'False'],
+  ['False', 'OVNUDNIsUp', 'False'],
+  ['False', 'NodeExcluded', undefined],
+] as const)('on an excluded node, which another CNI serves, %s of %s becomes %s', (status, reason, written) => {
+  const before = { status, reason, message: '', since: '' };
+  expect(silentVerdict({ isExcluded: true }, before)?.status).toBe(written);
+});
+
+it('an excluded node without the condition gets False', () => {
+  expect(silentVerdict({ isExcluded: true }, undefined)).toMatchObject({ status: 'False', reason: 'NodeExcluded' });
+});

@@ -3,7 +3,7 @@
  * keeps new pods away by its taint, and evicts none. It is written once for each silence, so that nobody who writes the
  * condition too is fought, and it is the agent that takes it back.
  */
-import { isOfSilentNode, NETWORK_UNAVAILABLE, SILENT_NODE_REASONS } from '../../api/node-condition.ts';
+import { isOfAgent, isOfSilentNode, NETWORK_UNAVAILABLE, SILENT_NODE_REASONS } from '../../api/node-condition.ts';
 import { isNotFound, isReplaced } from '../../kube/errors.ts';
 import { type NodeConditionFacts, readNodeCondition } from '../../kube/node-condition.ts';
 import { NODES } from '../../kube/resources.ts';
@@ -44,8 +44,10 @@ const NOT_REPORTING =
 const NOT_EXPECTED = 'No udn-agent is expected on this node: it is excluded from networks';
 
 /**
- * What is to be written. A True of somebody else says more of the cause than that the agent is silent, and has the same effect.
- * Undefined: nothing.
+ * The desired condition; undefined: nothing is written. Another program's True explains more than that the agent is silent, and has
+ * the same effect. On an excluded node another CNI may be responsible, and the condition with it: a cloud's route controller sets it
+ * until the node has routes (`NoRouteCreated`), and False instead would place pods on a node without a network. Only what the
+ * agent or this controller has written is outdated there.
  */
 export const silentVerdict = (
   { isExcluded }: Pick<NodeFacts, 'isExcluded'>,
@@ -53,7 +55,8 @@ export const silentVerdict = (
 ) => {
   const reason = isExcluded ? SILENT_NODE_REASONS.excluded : SILENT_NODE_REASONS.notReporting;
   if (before?.reason === reason) return undefined;
-  if (isExcluded) return { status: 'False', reason, message: NOT_EXPECTED } as const;
+  const isOurs = before === undefined || isOfAgent(before.reason) || isOfSilentNode(before.reason);
+  if (isExcluded) return isOurs ? ({ status: 'False', reason, message: NOT_EXPECTED } as const) : undefined;
   const isOfOthers = before?.status === 'True' && !isOfSilentNode(before.reason);
   return isOfOthers ? undefined : ({ status: 'True', reason, message: NOT_REPORTING } as const);
 };
