@@ -5,10 +5,11 @@ import { COMPLETE, complete } from './completion/commands.ts';
 import { CliError } from './errors.ts';
 import { createProgram } from './program.ts';
 
-// Who reads may stop before the end, as head(1) does.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-});
+// Who reads may stop before the end, as head(1) does (EPIPE), or close the terminal (EIO) while there is something to clean up.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
+  });
 
 /** As the other programs have it. */
 const USAGE = 2;

@@ -12,9 +12,10 @@ import { parseTimeout } from '../cluster/request-timeout.ts';
 import { type ServerOptions, withServer } from '../cluster/server-options.ts';
 import { type ClusterNode, chooseNodes, clusterNode, familiesOf } from '../connectivity/cluster-nodes.ts';
 import { execute } from '../connectivity/execute.ts';
-import { deleteLeftovers } from '../connectivity/leftovers.ts';
+import { type Cleanup, deleteLeftovers, deleteRun } from '../connectivity/leftovers.ts';
 import { demandRights } from '../connectivity/rights.ts';
-import { type Run, TESTS, type TestName } from '../connectivity/run.ts';
+import { RUN_LABEL, type Run, TESTS, type TestName } from '../connectivity/run.ts';
+import { stopOnSignals } from '../connectivity/stop-on-signals.ts';
 import { askedSubnets, defaultSubnets } from '../connectivity/subnets.ts';
 import { CliError } from '../errors.ts';
 import { formatOutput, OUTPUT_FORMATS, type OutputFormat } from '../output/format.ts';
@@ -29,6 +30,7 @@ interface ConnectivityOptions extends ServerOptions {
   readonly timeout: number;
   readonly probeTimeout: number;
   readonly cleanup: boolean;
+  readonly force: boolean;
   readonly output: OutputFormat;
 }
 
@@ -56,10 +58,13 @@ export const connectivityCommand = (): Command =>
       .option('--timeout <duration>', 'how long to wait for the pods', durationOf, 120_000)
       .option('--probe-timeout <duration>', 'after how long a probe gives up', durationOf, 3_000)
       .option('--cleanup', 'only delete what earlier runs have left', false)
+      .option('--force', 'with --cleanup: also namespaces younger than 15 minutes, perhaps of a run in progress', false)
       .addOption(new Option('-o, --output <format>', 'output format').choices(OUTPUT_FORMATS).default('table'))
       .addHelpText('after', STATUS_CODES),
   ).action(async (options: ConnectivityOptions) => {
-    await withExec(options, (server) => (options.cleanup ? cleanUp(server.client) : testConnectivity(server, options)));
+    const { cleanup, force } = options;
+    if (force && !cleanup) throw new CliError('--force is for --cleanup', 2);
+    await withExec(options, (server) => (cleanup ? cleanUp(server.client, force) : testConnectivity(server, options)));
   });
 
 /** In milliseconds. */
@@ -69,14 +74,23 @@ const durationOf = (text: string): number => {
   return milliseconds;
 };
 
-const cleanUp = async (client: KubeClient): Promise<void> => {
-  const names = await deleteLeftovers(client, undefined);
-  process.stdout.write(names.length === 0 ? 'no leftovers\n' : names.map((name) => `${name} deleted\n`).join(''));
+const cleanUp = async (client: KubeClient, force: boolean): Promise<void> => {
+  const lines = cleanupLines(await deleteLeftovers(client, { now: systemClock.wall(), force }));
+  process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+};
+
+const cleanupLines = ({ deleted, recent, foreign }: Cleanup): readonly string[] => {
+  const lines = [
+    ...deleted.map((name) => `${name} deleted`),
+    ...recent.map((name) => `${name} kept: younger than 15 minutes, perhaps of a run in progress; --force deletes it`),
+    ...foreign.map((name) => `${name} kept: it has label ${RUN_LABEL}, but not the name of a run`),
+  ];
+  return lines.length === 0 ? ['no leftovers'] : lines;
 };
 
 const testConnectivity = async (server: ServerWithExec, options: ConnectivityOptions): Promise<void> => {
   const run = await prepare(server.client, options);
-  const stop = stopOnSignals();
+  const stop = stopOnSignals(process, onSecond);
   try {
     const execution = {
       ...{ client: server.client, exec: server.exec, clock: systemClock, run, say },
@@ -89,7 +103,7 @@ const testConnectivity = async (server: ServerWithExec, options: ConnectivityOpt
     throw error instanceof CliError ? error : new CliError(messageOf(error), 2);
   } finally {
     say('deleting the namespaces');
-    await deleteLeftovers(server.client, run.id);
+    await deleteRun(server.client, run);
   }
 };
 
@@ -120,18 +134,10 @@ const readNodes = async (client: KubeClient): Promise<readonly ClusterNode[]> =>
   return nodes;
 };
 
-/** Who does not want to wait until all is deleted sends a second one, and is told how to make up for it. */
-const stopOnSignals = (): AbortSignal => {
-  const stop = new AbortController();
-  const onSignal = (signal: NodeJS.Signals): void => {
-    if (stop.signal.aborted) {
-      say('interrupted again: the namespaces may be left, udnctl connectivity --cleanup deletes them');
-      process.exit(2);
-    }
-    stop.abort(new CliError(`interrupted by ${signal}`, 2));
-  };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal);
-  return stop.signal;
+/** Who does not want to wait until all is deleted learns how to make up for it. */
+const onSecond = (): void => {
+  say('interrupted again: the namespaces may be left, udnctl connectivity --cleanup --force deletes them');
+  process.exit(2);
 };
 
 /** Standard output has the result alone. */

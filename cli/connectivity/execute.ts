@@ -54,7 +54,9 @@ export const execute = async (execution: Execution, signal: AbortSignal): Promis
 const create = async ({ client, run }: Execution, signal: AbortSignal): Promise<Targets['services']> => {
   const created = new Map<string, KubeObject>();
   for (const { resource, object } of manifestsOf(run)) {
-    const made = await client.create(resource, object, {}, signal);
+    signal.throwIfAborted();
+    // An interrupted request may be executed later: without its answer, nobody knows whether there is something to delete.
+    const made = await client.create(resource, object, {}, resource === NAMESPACES ? undefined : signal);
     if (resource !== NAMESPACES) created.set(`${resource.kind} ${made.metadata.namespace}`, made);
   }
   const of = (tenant: Tenant) => clusterIps(created.get(`${SERVICES.kind} ${namespaceName(run, tenant)}`));

@@ -3,6 +3,8 @@ import type { Cidr } from '../../net/cidr.ts';
 
 /** On every namespace of a run, with the run's name: by it leftovers are found. */
 export const RUN_LABEL = 'k8s.ovn.org/connectivity-test';
+/** Its values. */
+export const RUN_ID = /^[0-9a-f]{6}$/;
 export const CONTAINER = 'server';
 export const SERVICE_NAME = 'web';
 

@@ -221,7 +221,7 @@ describe('connectivity, measured with pods of its own', () => {
       'table netdev cut { chain out { type filter hook egress device "eth0" priority 0; udp dport 6081 drop; }; }';
     await cluster().node('node-2', ['nft', table]);
     try {
-      const { stdout, status } = await measured('--only', 'pods');
+      const { stdout, status } = await measured('--only', 'pods', '--probe-timeout', '1s');
       const { probes } = connectivitySchema.parse(JSON.parse(stdout));
       const wrong = new Set(differing(probes).map(({ from, to }) => `${from} to ${to}`));
       const between = (one: string, other: string) => [`${one} to pod ${other}`, `${other} to pod ${one}`];
@@ -262,15 +262,25 @@ describe('connectivity, measured with pods of its own', () => {
     expect(status).toBe(2);
   });
 
-  it('leftovers of a run that was killed are deleted by their label, and nothing else', async () => {
-    const left = plainNamespace('connectivity-killed-a');
-    const label = { 'k8s.ovn.org/connectivity-test': 'killed' };
-    await applyAndWait(cluster(), [{ ...left, metadata: { ...left.metadata, labels: label } }]);
-    expect(await udnctl('connectivity', '--cleanup')).toMatchObject({
-      ...{ stdout: 'connectivity-killed-a deleted\n', stderr: '', status: 0 },
-    });
-    expect(await udnctl('connectivity', '--cleanup')).toMatchObject({ stdout: 'no leftovers\n', status: 0 });
-    await (await cluster().objects()).get('Namespace', 'red');
+  it('leftovers of a run that was killed are deleted by their label and name, and nothing else', async () => {
+    const labelled = (name: string) => {
+      const plain = plainNamespace(name);
+      return { ...plain, metadata: { ...plain.metadata, labels: { 'k8s.ovn.org/connectivity-test': 'c0ffee' } } };
+    };
+    const foreign = 'labelled kept: it has label k8s.ovn.org/connectivity-test, but not the name of a run\n';
+    const recent =
+      'connectivity-c0ffee-a kept: younger than 15 minutes, perhaps of a run in progress; --force deletes it\n';
+    await applyAndWait(cluster(), ['connectivity-c0ffee-a', 'labelled'].map(labelled));
+    try {
+      const cleanUp = (...more: readonly string[]) => udnctl('connectivity', '--cleanup', ...more);
+      expect(await cleanUp()).toMatchObject({ stdout: recent + foreign, stderr: '', status: 0 });
+      const deleted = 'connectivity-c0ffee-a deleted\n';
+      expect(await cleanUp('--force')).toMatchObject({ stdout: deleted + foreign, stderr: '', status: 0 });
+      expect(await cleanUp()).toMatchObject({ stdout: foreign, status: 0 });
+      await (await cluster().objects()).get('Namespace', 'red');
+    } finally {
+      await (await cluster().objects()).delete([plainNamespace('labelled')]);
+    }
   });
 
   it('who may not create what it needs is told, and nothing is created', async () => {
