@@ -26,6 +26,8 @@ export interface ReadOptions {
   readonly selectedPods?: boolean;
   /** What is said of ids of deleted networks, too. */
   readonly reservations?: boolean;
+  /** What the agents report of their nodes; `reservations` has it, too. */
+  readonly reports?: boolean;
   /** Policies that nothing enforces, as far as the user may read them. */
   readonly policies?: boolean;
   /** Read its Events, too: `involvedObject.name=web`. */
@@ -47,6 +49,7 @@ export const readCluster = async (
     services = false,
     selectedPods = false,
     reservations = false,
+    reports = reservations,
     policies = false,
     eventsOf,
     programs,
@@ -68,7 +71,8 @@ export const readCluster = async (
       ? [list(SERVICES, { namespace, labelSelector: selector }), list(ENDPOINT_SLICES, { namespace })]
       : [list(IPAM_CLAIMS, { namespace }), list(NODES), list(PODS, { namespace, labelSelector: selector })]),
     ...(services && selectedPods ? [list(PODS, { namespace })] : []),
-    ...(reservations ? [list(NETWORK_ID_POOLS), list(NODE_NETWORK_REPORTS)] : []),
+    ...(reservations ? [list(NETWORK_ID_POOLS)] : []),
+    ...(reports ? [list(NODE_NETWORK_REPORTS)] : []),
     eventsOf === undefined
       ? undefined
       : list(EVENTS, { namespace: eventsOf.namespace, fieldSelector: `involvedObject.name=${eventsOf.name}` }),

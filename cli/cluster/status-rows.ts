@@ -34,17 +34,19 @@ export const statusRows = (
 const rowOf = (node: KubeObject, object: KubeObject | undefined, now: number): NodeRow => {
   const { name } = node.metadata;
   try {
-    const report = object && reportFacts(object);
-    return {
-      node: name,
-      agent: agentState(nodeState(node), report, now),
-      networks: report && countsOf(report),
-      failed: report?.failedComponents,
-    };
+    return rowOfFacts(nodeState(node), object && reportFacts(object), now);
   } catch (error) {
     return { node: name, agent: 'unreadable', networks: undefined, failed: undefined, error: messageOf(error) };
   }
 };
+
+/** @param now milliseconds since 1970 */
+export const rowOfFacts = (node: NodeState, report: ReportFacts | undefined, now: number): NodeRow => ({
+  node: node.name,
+  agent: agentState(node, report, now),
+  networks: report && countsOf(report),
+  failed: report?.failedComponents,
+});
 
 const countsOf = ({ ready, pending, failed }: ReportFacts): NonNullable<NodeRow['networks']> => ({
   ready: sizeOf(ready),

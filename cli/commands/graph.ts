@@ -57,7 +57,7 @@ const graphText = async (
 ): Promise<{ readonly text: string; readonly notes: readonly string[] }> => {
   const options = { namespace, programs: PROGRAMS_NAMESPACE, now };
   const [pods, services] = await Promise.all([
-    readCluster(client, options),
+    readCluster(client, { ...options, reports: true }),
     readCluster(client, { ...options, services: true }),
   ]);
   const graph = clusterGraph(sceneOf(pods), serviceItems(sceneOf(services)), { network });

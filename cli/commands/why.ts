@@ -58,6 +58,7 @@ export const askWhy = async (
   const snapshot = await readCluster(client, {
     ...(isIn ? { namespace: first } : {}),
     ...(question.kind === 'pod' && name !== undefined ? { eventsOf: { namespace: first, name } } : {}),
+    reports: question.kind === 'pod',
     ...(question.kind === 'service' && { services: true, selectedPods: true }),
     programs: PROGRAMS_NAMESPACE,
     policies: true,

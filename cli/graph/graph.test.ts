@@ -76,6 +76,31 @@ describe('a graph', () => {
   });
 });
 
+describe('a node is broken', () => {
+  const now = new Date(seen.now - 10_000).toISOString();
+  const report = (name: string, status: object = {}) => ({
+    ...{ kind: 'NodeNetworkReport', metadata: { name, uid: name } },
+    status: {
+      ...{ rendering: 'Always', networks: { ready: 1, pending: 0, failed: 0 } },
+      ...{ ids: { ready: '0-9', pending: '', failed: '' }, failedComponents: [] },
+      ...{ renewTime: now, leaseDurationSeconds: 40, ...status },
+    },
+  });
+  const first = (said: object): string | undefined => {
+    const reported = scene([...SAMPLE, said, report('node-2')]);
+    const { networks } = clusterGraph(reported, [], { network: 'shop_net' });
+    return networks[0]?.nodes.find(({ node }) => node.lines[0] === 'node-1')?.node.broken;
+  };
+
+  it('whose agent is silent or reports a component that fails', () => {
+    const failedComponents = [{ component: 'ovn-controller', message: 'ovn-controller hangs', since: now }];
+    expect(first(report('node-1'))).toBeUndefined();
+    expect(first(report('node-1', { failedComponents }))).toBe('ovn-controller hangs');
+    expect(first(report('node-1', { renewTime: '2026-01-01T00:00:00Z' }))).toMatch(/does not renew its report/);
+    expect(first(report('node-3'))).toBe('no udn-agent has reported from this node');
+  });
+});
+
 describe('a picture', () => {
   it('is the one of docs/udnctl.md', async () => {
     await expect(svgOf(graphOf())).toMatchFileSnapshot('../../docs/images/graph.svg');

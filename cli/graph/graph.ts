@@ -3,10 +3,12 @@
  * Broken is what has a message. Pure; large clusters are bounded: what is broken is shown first, the rest is counted.
  */
 import { hasId } from '../../net/id-ranges.ts';
+import { agentRow } from '../cluster/agent-row.ts';
 import { type NetworkItem, networkItems } from '../cluster/network-rows.ts';
 import type { NodeState } from '../cluster/node-state.ts';
 import { type PodItem, podItems } from '../cluster/pod-rows.ts';
 import type { ServiceItem } from '../cluster/service-rows.ts';
+import { rowMessage } from '../cluster/status-rows.ts';
 import type { Scene } from '../why/allocations.ts';
 
 export interface Graph {
@@ -148,6 +150,9 @@ const nodeProblem = (
     return scene.unread.some(({ resource }) => resource === 'nodes') ? undefined : 'the Node does not exist';
   if (state.isReady === false) return 'the Node is not ready';
   if (!state.hasAgent) return 'no udn-agent has run here';
+  const row = agentRow(state, scene);
+  const problem = row && rowMessage(row);
+  if (problem !== undefined) return problem;
   const report = scene.reports.find(({ node }) => node === name);
   const failure = report?.failures.get(item.name);
   if (failure !== undefined) return failure;

@@ -118,3 +118,48 @@ it('what may not be read is said, and the rest is evaluated all the same', () =>
   ];
   expect(why({ kind: 'cudn', name: 'one' }, scene([], { unread: hidden })).summary).toContain('you may not list them');
 });
+
+describe('of the node of a pod, what its agent reports:', () => {
+  const fresh = new Date(NOW - 10_000).toISOString();
+  const report = (name: string, status: object) => ({
+    ...{ kind: 'NodeNetworkReport', metadata: { name, uid: name } },
+    status: {
+      ...{ rendering: 'Always', networks: { ready: 1, pending: 0, failed: 0 } },
+      ...{ ids: { ready: '0-1', pending: '', failed: '' }, failedComponents: [] },
+      ...{ renewTime: fresh, leaseDurationSeconds: 40, ...status },
+    },
+  });
+  const failed = (component: string) => ({
+    failedComponents: [{ component, message: `${component} hangs`, since: fresh }],
+  });
+  const silent = { renewTime: new Date(NOW - 60_000).toISOString() };
+  const waiting = { ...web, status: { phase: 'Pending' } };
+  const starting = well.map((one) => (one === web ? waiting : one));
+
+  it.each([
+    ['a component that hangs', report('n1', failed('ovn-controller')), 'node-failing', 'ovn-controller hangs'],
+    ['a report that is old', report('n1', silent), 'node-without-agent', 'does not renew its report'],
+    ['no report among those of others', report('n2', {}), 'node-without-agent', 'no udn-agent has reported'],
+  ])('%s holds up a new pod, and is a warning of one that runs', (_, said, cause, text) => {
+    const result = why(POD, scene([...starting, said]));
+    expect(result).toMatchObject({ isReady: false, cause, next: 'udnctl status --node n1' });
+    expect(result.summary).toContain(text);
+    const { isReady, findings } = why(POD, scene([...well, said]));
+    expect(isReady).toBe(true);
+    expect(findings).toContainEqual({ what: 'node n1', state: 'warning', found: expect.stringContaining(text) });
+  });
+
+  it('tunnels that fail hold up no pod', () => {
+    expect(why(POD, scene([...starting, report('n1', failed('tunnels'))])).cause).toBe('containers');
+  });
+
+  it('what may not be read is not claimed', () => {
+    const unread = [{ resource: 'nodenetworkreports', what: 'reports', why: 'you may not list them' }];
+    const { isReady, findings } = why(POD, scene(well, { unread }));
+    expect(isReady).toBe(true);
+    expect(findings.find(({ what }) => what === 'node n1')?.found).toMatch(/not for you to read/);
+    expect(why(POD, scene([...well, report('n1', {})])).findings).toContainEqual({
+      ...{ what: 'node n1', state: 'ok', found: 'is served by an agent' },
+    });
+  });
+});

@@ -4,9 +4,11 @@ import { describeApiError } from '../../api/errors.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import { networkStatusSchema } from '../../api/network-status.ts';
 import type { NetworkFacts } from '../../cluster-manager/facts/network-facts.ts';
+import { agentRow, mayReadReports } from '../cluster/agent-row.ts';
 import type { NodeState } from '../cluster/node-state.ts';
+import { type NodeRow, rowMessage } from '../cluster/status-rows.ts';
 import type { Scene } from './allocations.ts';
-import { blocked, type Finding, ok, unknown, unreadOf, unreadText } from './finding.ts';
+import { blocked, type Finding, ok, unknown, unreadOf, unreadText, warning } from './finding.ts';
 import { waitsForManager } from './manager.ts';
 
 /** One line for all that are well, one for each of the first that are not. @param facts absent: nobody's status says more */
@@ -76,8 +78,8 @@ export const nodeFinding = (node: NodeState, network: string, scene: Scene): Fin
     : blocked(what, 'subnets-exhausted', `${found}: ${failure}`, NEXT_SUBNETS);
 };
 
-/** Whether pods of a node can be served at all. */
-export const servedFinding = (name: string, scene: Scene): Finding => {
+/** Whether pods of a node can be served at all. @param runs the pod has all that it needs: a failure of today does not stop it */
+export const servedFinding = (name: string, scene: Scene, runs: boolean): Finding => {
   const what = `node ${name}`;
   const hidden = unreadOf(scene, 'nodes');
   if (hidden !== undefined) return unknown(what, unreadText(hidden));
@@ -92,5 +94,20 @@ export const servedFinding = (name: string, scene: Scene): Finding => {
   if (node.isReady === false) {
     return blocked(what, 'node-not-ready', `node ${name} is not ready`, `kubectl describe node ${name}`);
   }
-  return ok(what, 'is served by an agent');
+  if (!mayReadReports(scene)) return ok(what, 'has an agent; whether it works is not for you to read');
+  const row = agentRow(node, scene);
+  return (row && agentFinding(row, runs)) ?? ok(what, 'is served by an agent');
+};
+
+/** Undefined: it works. */
+const agentFinding = (row: NodeRow, runs: boolean): Finding | undefined => {
+  const message = rowMessage(row);
+  if (message === undefined) return undefined;
+  const what = `node ${row.node}`;
+  const found = `${what}: ${message}`;
+  const isReporting = row.agent === 'reporting';
+  const isOfOtherNodes = isReporting && row.failed?.[0]?.component === 'tunnels';
+  if (runs || isOfOtherNodes) return warning(what, found);
+  const next = `udnctl status --node ${row.node}`;
+  return blocked(what, isReporting ? 'node-failing' : 'node-without-agent', found, next);
 };

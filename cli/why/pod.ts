@@ -43,7 +43,7 @@ export const podFindings = (pod: PodState, scene: Scene): readonly Finding[] => 
   }
   const desired = desiredAttachments(pod, scene);
   return [
-    servedFinding(pod.node, scene),
+    servedFinding(pod.node, scene, pod.isReady),
     ...desired.findings,
     ...entryFindings(pod, pod.node, desired.attachments, scene),
   ];
@@ -63,7 +63,7 @@ const leavingFindings = (pod: PodState, scene: Scene): readonly Finding[] => {
   const asked = ok('deletion', `requested at ${pod.deletionTimestamp}`);
   const held = finalizerFindings(`Pod ${pod.key}`, pod.finalizers);
   if (pod.node === undefined) return [asked, ...held];
-  const node = servedFinding(pod.node, scene);
+  const node = servedFinding(pod.node, scene, false);
   const [event] = eventsAbout(`Pod/${pod.key}`, scene, pod.uid);
   if (held.length > 0 || node.state === 'blocked') return [asked, node, ...held];
   const found = `the kubelet of node ${pod.node} is terminating it${event === undefined ? '' : `: ${event}`}`;
