@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { KubeError } from '../kube/errors.ts';
 import { ProgramCommand } from '../program/program-command.ts';
 import { type NamespaceOptions, withClient, withNamespace } from './cluster/cluster-command.ts';
 import { SERVER_OPTIONS, type ServerOptions, withServer } from './cluster/server-options.ts';
@@ -31,7 +32,7 @@ import {
   TEXT_FORMATS,
   type TextFormat,
 } from './output/format.ts';
-import { agentNamespaceOption, runOnNode, withNodeOption } from './remote/node-action.ts';
+import { agentNamespaceOption, askOnNode, type NodeAnswer, runOnNode, withNodeOption } from './remote/node-action.ts';
 
 export interface ClusterCommandOptions {
   /** There is a node around: lists can be had from its agent. */
@@ -117,15 +118,41 @@ const STATUS_CODES = '\nExit status: 0 everything works, 1 something fails or it
 
 const statusCommand = (withNode: boolean): Command =>
   withStatusOptions(
-    new ProgramCommand('status').description('whether what networks need beside the agent works'),
+    new ProgramCommand('status')
+      .description('whether what networks need beside the agent works')
+      .argument('[node]', 'this node, by exec into the pod of its agent; or what it has reported, with the reason'),
     withNode,
-  ).action(async (options: Options, command: Command) => {
+  ).action(async (named: string | undefined, options: Options, command: Command) => {
+    if (named !== undefined) return await statusOf(named, options, command);
     if (options.agent === true) return await runOnNode(command, options, undefined);
     const output = asksAgent(options, command)
       ? await nodeStatus(connectAgent(options.agentSocket ?? ''))
       : await withClient(options, ({ client }) => clusterStatus(client, { only: options.node, now: Date.now() }));
     print(output, options);
     process.exitCode = output.exitStatus;
+  });
+
+/** Of a node that may not be asked, or does not answer, there is at least what its agent has reported. */
+const statusOf = async (node: string, options: Options, command: Command): Promise<void> => {
+  if (command.getOptionValueSource('node') === 'cli') throw new CliError('either NODE or --node, not both', 2);
+  const answer = await (options.cluster === true ? undefined : askedOrWhyNot(node, options, command));
+  if (answer !== undefined && answer.stdout !== '') {
+    process.stdout.write(answer.stdout);
+    process.stderr.write(answer.stderr);
+    process.exitCode = answer.exitStatus;
+    return;
+  }
+  const output = await withClient(options, ({ client }) => clusterStatus(client, { only: node, now: Date.now() }));
+  if (answer !== undefined)
+    process.stderr.write(`${answer.stderr.trimEnd()}\nudnctl: this is what its agent has reported\n`);
+  print(output, options);
+  process.exitCode = answer === undefined ? output.exitStatus : 1;
+};
+
+const askedOrWhyNot = (node: string, options: Options, command: Command): Promise<NodeAnswer> =>
+  askOnNode(command, options, node).catch((error: unknown) => {
+    if (!(error instanceof CliError || error instanceof KubeError)) throw error;
+    return { stdout: '', stderr: `udnctl: ${error.message}\n`, exitStatus: 1 };
   });
 
 const withStatusOptions = (command: Command, withNode: boolean): Command => {

@@ -12,7 +12,10 @@ export const COMPONENTS = [
   'ovs-vswitchd',
   'ovn-northd',
   'ovn-controller',
+  'uplink',
   'tunnels',
+  'mtu',
+  'kubelet-cgroup',
 ] as const;
 
 export type Component = (typeof COMPONENTS)[number];
@@ -59,7 +62,8 @@ export const reasonsOfHealth = (
     .map(({ component, message }) => `the state of ${component} is not known: ${message}`);
 };
 
-const CAUSES: Readonly<Record<Component, ProblemCause>> = {
+/** Of those that are missing here others report the problem: the node's keeper, and features. */
+const CAUSES: Readonly<Partial<Record<Component, ProblemCause>>> = {
   'api-server': 'api-server-unreachable',
   'openvswitch-db': 'database-failed',
   'northbound-db': 'database-failed',
@@ -74,9 +78,8 @@ const CAUSES: Readonly<Record<Component, ProblemCause>> = {
 export const problemsOfHealth = (node: string, health: readonly ComponentHealth[]): Problem[] =>
   health
     .filter(({ state }) => state === 'failed')
-    .map(({ component, message }) => ({
-      object: `Node/${node}`,
-      message,
-      cause: CAUSES[component],
-      ...(component === 'tunnels' && { severity: 'warning' }),
-    }));
+    .flatMap(({ component, message }): Problem[] => {
+      const cause = CAUSES[component];
+      if (cause === undefined) return [];
+      return [{ object: `Node/${node}`, message, cause, ...(component === 'tunnels' && { severity: 'warning' }) }];
+    });

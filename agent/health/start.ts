@@ -4,15 +4,18 @@ import { NETWORK_MTU_TOO_LARGE, NETWORK_UNAVAILABLE } from '../../api/node-condi
 import { systemClock } from '../../base/clock.ts';
 import { RUN_DIRECTORY } from '../../datapath/openflow/socket-watch.ts';
 import { LOCAL } from '../model/facts.ts';
+import { kubeletLacks } from '../model/kubelet-lacks.ts';
 import type { LocalNode } from '../node/local-node.ts';
+import type { NodeKeeper } from '../node/node-keeper.ts';
 import type { Core } from '../wiring/core.ts';
 import type { Edges } from '../wiring/edges.ts';
 import { apiHealth } from './api-health.ts';
 import { COMPONENT_STATES, type TimedHealth } from './component.ts';
 import { OversizedNetworks } from './mtu-condition.ts';
 import { verdictOf } from './network-unavailable.ts';
-import { NodeCondition, type NodeConditionOptions } from './node-condition.ts';
+import { type ConditionVerdict, NodeCondition, type NodeConditionOptions } from './node-condition.ts';
 import { nodeView } from './node-view.ts';
+import { placesHealth } from './places.ts';
 import { tcpAnswer } from './tcp-answer.ts';
 import { tunnelPeers } from './tunnel-peers.ts';
 import { TunnelProbe } from './tunnels.ts';
@@ -21,6 +24,7 @@ import { HealthWatch } from './watch.ts';
 interface Parts {
   readonly edges: Pick<Edges, 'databases' | 'inputs' | 'client' | 'writer' | 'metrics' | 'emitNodeEvent' | 'outage'>;
   readonly core: Pick<Core, 'facts' | 'engine' | 'onRendered'>;
+  readonly keeper: Pick<NodeKeeper, 'problems'>;
   readonly local: LocalNode;
   readonly log: Logger;
 }
@@ -33,7 +37,10 @@ export interface NodeHealth {
 }
 
 /** @param resources ends it with the agent */
-export const startHealth = ({ edges, core, local, log }: Parts, resources: AsyncDisposableStack): NodeHealth => {
+export const startHealth = (
+  { edges, core, local, keeper, log }: Parts,
+  resources: AsyncDisposableStack,
+): NodeHealth => {
   const { databases, metrics, emitNodeEvent, outage } = edges;
   const tunnels = new TunnelProbe({
     peers: () => tunnelPeers(core.facts, local.name),
@@ -42,7 +49,7 @@ export const startHealth = ({ edges, core, local, log }: Parts, resources: Async
   });
   const listeners = new Set<() => void>();
   const condition = keepUnavailable({ edges, local, log }, resources);
-  keepMtu({ edges, core, local, log }, resources);
+  const mtu = keepMtu({ edges, core, local, log }, resources);
   const watch = new HealthWatch({
     view: nodeView({
       northbound: databases.northbound.session,
@@ -52,12 +59,21 @@ export const startHealth = ({ edges, core, local, log }: Parts, resources: Async
       runDirectory: RUN_DIRECTORY,
     }),
     clock: systemClock,
-    others: () => [apiHealth(outage.since, systemClock.wall()), tunnels.health()],
+    others: () => [
+      apiHealth(outage.since, systemClock.wall()),
+      tunnels.health(),
+      ...placesHealth({
+        gateway: keeper.problems(),
+        mtu: mtu(),
+        kubeletLacks: kubeletLacks(core.facts.get('kubeletCgroup', LOCAL)),
+      }),
+    ],
     onChange: (changed) => {
       for (const { component, state, message } of changed) {
         if (state === 'failed') {
           log.error({ component }, message);
-          emitNodeEvent(local.name, 'ComponentFailed', message);
+          // Networks that do not fit have an event of their own.
+          if (component !== 'mtu') emitNodeEvent(local.name, 'ComponentFailed', message);
         } else log.info({ component, state }, message === '' ? `${component} works` : message);
       }
       condition.set(verdictOf(watch.components()));
@@ -85,7 +101,7 @@ export const startHealth = ({ edges, core, local, log }: Parts, resources: Async
 };
 
 /** The cluster manager writes it while the agent is silent. */
-const keepUnavailable = (parts: Omit<Parts, 'core'>, resources: AsyncDisposableStack): NodeCondition => {
+const keepUnavailable = (parts: Omit<Parts, 'core' | 'keeper'>, resources: AsyncDisposableStack): NodeCondition => {
   const condition = openCondition(parts, { type: NETWORK_UNAVAILABLE }, resources);
   resources.defer(
     parts.edges.inputs.nodes.subscribe(({ key, after }) => {
@@ -95,19 +111,25 @@ const keepUnavailable = (parts: Omit<Parts, 'core'>, resources: AsyncDisposableS
   return condition;
 };
 
-const keepMtu = ({ core, ...parts }: Parts, resources: AsyncDisposableStack): void => {
+/** @returns what the condition says now */
+const keepMtu = (
+  { core, ...parts }: Omit<Parts, 'keeper'>,
+  resources: AsyncDisposableStack,
+): (() => ConditionVerdict | undefined) => {
   const condition = openCondition(parts, { type: NETWORK_MTU_TOO_LARGE, fieldManager: 'udn-agent-mtu' }, resources);
   const networks = new OversizedNetworks();
+  const verdict = () => networks.verdict(core.facts.get('tunnelMtu', LOCAL));
   const look = (owners: Iterable<string>): void => {
     networks.update(owners, core.engine.diagnostics);
-    condition.set(networks.verdict(core.facts.get('tunnelMtu', LOCAL)));
+    condition.set(verdict());
   };
   look(core.engine.diagnostics.keys());
   resources.defer(core.onRendered(look));
+  return verdict;
 };
 
 const openCondition = (
-  { edges: { client, writer }, local, log }: Omit<Parts, 'core'>,
+  { edges: { client, writer }, local, log }: Omit<Parts, 'core' | 'keeper'>,
   condition: Pick<NodeConditionOptions, 'type' | 'fieldManager'>,
   resources: AsyncDisposableStack,
 ): NodeCondition => {

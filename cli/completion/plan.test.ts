@@ -41,6 +41,7 @@ it('values of options', () => {
   expect(planOf('graph', '-o', '')).toBe('files');
   expect(planOf('graph', '-n', '')).toBe('namespace');
   expect(planOf('graph', 'red')).toBe('network');
+  expect(planOf('status', '')).toBe('node');
   expect(planOf('connectivity', '--only', '')).toEqual(['pods', 'services', 'dns', 'api', 'mtu']);
   expect(planOf('connectivity', '--node', '')).toBe('node');
   expect(planOf('console', '-n', '')).toBe('namespace');

@@ -6,7 +6,7 @@ import { PROGRAMS_NAMESPACE, withExec } from '../cluster/cluster-command.ts';
 import { SERVER_OPTIONS, type ServerOptions, withServer } from '../cluster/server-options.ts';
 import { CliError } from '../errors.ts';
 import { findAgentPod, type NodeTools, nodeOfPod, runInAgentPod, UDNCTL_PATH } from './node-tools.ts';
-import { remoteWords } from './remote-words.ts';
+import { remoteOptions, remoteWords } from './remote-words.ts';
 
 export interface NodeAction<Args extends readonly unknown[]> {
   /** What it does where the agent is. */
@@ -84,4 +84,25 @@ export const runOnNode = (command: Command, options: WhereOptions, pod: string |
       stdout: (chunk) => void process.stdout.write(chunk),
       stderr: (chunk) => void process.stderr.write(chunk),
     });
+  });
+
+export interface NodeAnswer {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitStatus: number;
+}
+
+/** What the command without its arguments writes on this node. @throws CliError, KubeError when the node cannot be asked */
+export const askOnNode = (command: Command, options: WhereOptions, node: string): Promise<NodeAnswer> =>
+  withExec(options, async ({ client, exec }) => {
+    const tools: NodeTools = { client, exec, namespace: options.agentNamespace };
+    const agent = await findAgentPod(tools, node);
+    const written = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+    const exitStatus = await runInAgentPod(tools, agent, [UDNCTL_PATH, ...remoteOptions(command)], {
+      stdout: (chunk) => void written.stdout.push(Buffer.from(chunk)),
+      stderr: (chunk) => void written.stderr.push(Buffer.from(chunk)),
+    });
+    const textOf = (chunks: readonly Buffer[]): string => Buffer.concat(chunks).toString();
+    const doubt = agent.doubt === undefined ? '' : `udnctl: ${agent.doubt}\n`;
+    return { stdout: textOf(written.stdout), stderr: doubt + textOf(written.stderr), exitStatus };
   });

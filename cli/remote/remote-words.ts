@@ -9,12 +9,18 @@ const OF_HERE: readonly string[] = [...SERVER_OPTIONS, 'node', 'agentNamespace',
  * Values of the environment stay here, too: it is that of this machine.
  * @returns the name of the command and its words, each option in one word, so that none is taken for another's value
  */
-export const remoteWords = (command: Command): readonly string[] => {
+export const remoteWords = (command: Command): readonly string[] => [
+  ...remoteOptions(command),
+  ...(command.args.length === 0 ? [] : ['--', ...command.args]),
+];
+
+/** The same of a command whose arguments say where. */
+export const remoteOptions = (command: Command): readonly string[] => {
   const options = command.options
     .filter((option) => !OF_HERE.includes(option.attributeName()))
     .filter((option) => command.getOptionValueSource(option.attributeName()) === 'cli')
     .flatMap((option) => optionWords(option, command.getOptionValue(option.attributeName())));
-  return [command.name(), ...options, ...(command.args.length === 0 ? [] : ['--', ...command.args])];
+  return [command.name(), ...options];
 };
 
 const optionWords = ({ long, short }: Option, value: unknown): readonly string[] => {

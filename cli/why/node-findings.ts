@@ -106,8 +106,12 @@ const agentFinding = (row: NodeRow, runs: boolean): Finding | undefined => {
   const what = `node ${row.node}`;
   const found = `${what}: ${message}`;
   const isReporting = row.agent === 'reporting';
-  const isOfOtherNodes = isReporting && row.failed?.[0]?.component === 'tunnels';
-  if (runs || isOfOtherNodes) return warning(what, found);
+  const first = row.failed?.[0]?.component;
+  const isOfNoNewPod = isReporting && first !== undefined && OF_NO_NEW_POD.has(first);
+  if (runs || isOfNoNewPod) return warning(what, found);
   const next = `udnctl status --node ${row.node}`;
   return blocked(what, isReporting ? 'node-failing' : 'node-without-agent', found, next);
 };
+
+/** Components of a node that do not keep a new pod from its network: they concern other nodes, large packets, or probes. */
+const OF_NO_NEW_POD: ReadonlySet<string> = new Set(['uplink', 'tunnels', 'mtu', 'kubelet-cgroup']);

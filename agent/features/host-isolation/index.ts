@@ -21,10 +21,11 @@
 import type { OpenPort } from '../../../api/annotations/open-default-ports.ts';
 import type { NftItem } from '../../../datapath/nftables/types.ts';
 import { type Ip, ipFamily } from '../../../net/ip.ts';
-import { type CgroupFact, isLocked, type PodFact, podKey } from '../../model/facts.ts';
+import { isLocked, type PodFact, podKey } from '../../model/facts.ts';
 import { type Diagnostic, EMPTY_FRAGMENT, type FeatureOver, type Fragment } from '../../model/fragment.ts';
 import { managementLinkName } from '../../model/host-names.ts';
 import { addressElements, defaultAddresses, defaultPodElements, element } from '../../model/isolation-elements.ts';
+import { kubeletLacks } from '../../model/kubelet-lacks.ts';
 import { networkPacketMark } from '../../model/registry/marks.ts';
 import { markChainName, NFT_SETS, setName } from '../../model/registry/nftables.ts';
 import type { View } from '../../model/view.ts';
@@ -41,14 +42,6 @@ export const hostIsolation: FeatureOver<'zone'> = {
     const lacks = kubeletLacks(kubelet);
     return { nftables: { items }, ...(lacks !== undefined && { diagnostics: [withoutKubelet(view.node, lacks)] }) };
   },
-};
-
-/** A rule by a cgroup that nothing is in lets nobody through. */
-const kubeletLacks = (kubelet: CgroupFact | undefined): string | undefined => {
-  if (kubelet === undefined) return 'the cgroup of the kubelet was not found';
-  return kubelet.isEmpty
-    ? `no process is in the cgroup of the kubelet, ${kubelet.path}: it has stopped, or runs in another one`
-    : undefined;
 };
 
 const withoutKubelet = (node: string, lacks: string): Diagnostic => ({
