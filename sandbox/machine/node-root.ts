@@ -103,9 +103,15 @@ const installShim = async ({ shim }: Artifacts, node: Machine): Promise<void> =>
   await chmod(path, 0o755);
 };
 
+/** As those of `bin/` do, with the code that `make build` has compiled. */
 const installCommand = (command: string, node: Machine): Promise<void> =>
   writeFile(
     node.pathOf(`/usr/local/bin/${command}`),
-    `#!/bin/sh\nexec ${NODE_PROGRAM} ${OPT}/dist/${command}.mjs "$@"\n`,
+    [
+      '#!/bin/sh',
+      `export NODE_COMPILE_CACHE=${OPT}/build/compile-cache NODE_COMPILE_CACHE_PORTABLE=1`,
+      `exec ${NODE_PROGRAM} ${OPT}/dist/${command}.mjs "$@"`,
+      '',
+    ].join('\n'),
     { mode: 0o755 },
   );
