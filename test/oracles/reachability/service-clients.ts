@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ServiceProtocol } from '../../../api/service.ts';
 import type { Sandbox } from '../../../sandbox/index.ts';
+import { python } from '../python.ts';
 
 export interface Target {
   readonly ip: string;
@@ -40,7 +41,7 @@ export const ask = (sandbox: Pick<Sandbox, 'exec'>, pod: string, targets: readon
 /** The same from anywhere. */
 export const askFrom = async (run: RunThere, targets: readonly Target[]): Promise<Attempt[]> => {
   const input = JSON.stringify({ targets, patience: PATIENCE_SECONDS });
-  const { stdout } = await run(['python3', '-c', CLIENT], { input });
+  const { stdout } = await run(python(CLIENT), { input });
   return z.array(attemptSchema).parse(JSON.parse(stdout));
 };
 
@@ -51,8 +52,7 @@ const attemptSchema = z.object({
 });
 
 const CLIENT = `
-import json, socket, sys, time
-from concurrent.futures import ThreadPoolExecutor
+import json, socket, sys, threading, time
 
 asked = json.load(sys.stdin)
 KINDS = {'TCP': (socket.SOCK_STREAM, 0), 'UDP': (socket.SOCK_DGRAM, 0), 'SCTP': (socket.SOCK_STREAM, 132)}
@@ -76,7 +76,7 @@ def talk(target):
                 break
         return text.decode().split('\\r\\n\\r\\n')[-1].strip()
 
-def attempt(target):
+def attempt(index, target):
     start = time.monotonic()
     try:
         outcome, text = 'answered', talk(target)
@@ -84,9 +84,14 @@ def attempt(target):
         outcome, text = 'silent', str(error)
     except OSError as error:
         outcome, text = 'refused', str(error)
-    return {'outcome': outcome, 'text': text, 'seconds': time.monotonic() - start}
+    attempts[index] = {'outcome': outcome, 'text': text, 'seconds': time.monotonic() - start}
 
 targets = asked['targets']
-with ThreadPoolExecutor(max(1, len(targets))) as pool:
-    print(json.dumps(list(pool.map(attempt, targets))))
+attempts = [None] * len(targets)
+threads = [threading.Thread(target=attempt, args=numbered) for numbered in enumerate(targets)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(json.dumps(attempts))
 `;

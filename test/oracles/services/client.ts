@@ -1,5 +1,6 @@
 /** Asks many targets at once who answers and as whom the client is seen, over one connection each. */
 import { z } from 'zod';
+import { python } from '../python.ts';
 import { PATIENCE_SECONDS, type RunThere, type Target } from '../reachability/service-clients.ts';
 
 export interface Answer {
@@ -26,7 +27,7 @@ export const askAll = async (
 ): Promise<Answer[]> => {
   if (targets.length === 0) return [];
   const input = JSON.stringify({ targets, patience: PATIENCE_SECONDS, atOnce: AT_ONCE[expecting] });
-  const { stdout } = await run(['python3', '-c', CLIENT], { input });
+  const { stdout } = await run(python(CLIENT), { input });
   return z.array(answerSchema).parse(JSON.parse(stdout));
 };
 
