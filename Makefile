@@ -25,8 +25,8 @@ test-all: build ## all lanes with every cell of what `make test` has samples of,
 test-unit: build/.installed ## unit and property tests
 	@$(NPM) run --silent test:unit
 
-test-integration: build ## tests against real daemons and a real kernel
-	@$(NPM) run --silent test:integration
+test-integration: build ## tests against real daemons and a real kernel, and unit tests of many random runs
+	@$(NPM) run --silent test -- integration simulations
 
 test-e2e: build ## scenarios with packets in the sandbox
 	@$(NPM) run --silent test -- e2e e2e-on-demand e2e-guest e2e-guest-local

@@ -8,16 +8,25 @@ const shared = '{base,program,net,api,kube,ovsdb,datapath,agent,cluster-manager,
 const apart = 'demo';
 const source = '{base,program,api,net,kube,ovsdb,datapath,agent,cluster-manager,cli,sandbox,tools,cni-shim,bench,demo}';
 
-/** Unit tests that take seconds each, as they try so much: with the integration lane, so that `make check` stays short. */
+/** Unit tests that take seconds each, as they try so much: a lane of their own, so that `make check` stays short. */
 const SIMULATIONS = [
+  'agent/desired/convergence.test.ts',
   'agent/features/services/rules.property.test.ts',
+  'agent/inputs/names.property.test.ts',
+  'cli/why/plans.property.test.ts',
   'cluster-manager/allocation/address-ledger.property.test.ts',
   'cluster-manager/controllers/fairness.test.ts',
   'cluster-manager/controllers/id-keeper.test.ts',
   'cluster-manager/controllers/manager.property.test.ts',
   'datapath/host/convergence.test.ts',
+  'datapath/host/mutations.test.ts',
   'datapath/netlink/wire/fuzz.test.ts',
+  'kube/lease/clock-skew.test.ts',
+  'kube/reflector/convergence.test.ts',
   'ovsdb/desired/bulk/equality.property.test.ts',
+  'ovsdb/desired/convergence.test.ts',
+  'ovsdb/desired/reconcile/survival.test.ts',
+  'test/unit/networks/embedded.test.ts',
   'test/unit/node-status/node-status.test.ts',
   'test/unit/outside-text/outside-text.test.ts',
 ];

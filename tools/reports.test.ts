@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import packageJson from '../package.json' with { type: 'json' };
 import {
   countsOfCheck,
   countsOfLane,
   failuresOfLane,
   formatCounts,
+  LANES,
   longestOfLane,
   retriedOfLane,
   seedsOfLane,
@@ -119,4 +121,9 @@ it('what samples were made of is read from the names of tests', () => {
   const report = JSON.stringify({ ...JSON.parse(lane(true, 4, 0)), testResults });
   expect(seedsOfLane(report)).toEqual(['UDN_HOSTILE_SEED=1731', 'UDN_HOSTILE=all']);
   expect(seedsOfLane(undefined)).toEqual([]);
+});
+
+it('every lane has a script, and is once in the rows', () => {
+  expect(LANES.filter((lane) => !Object.hasOwn(packageJson.scripts, `test:${lane}`))).toEqual([]);
+  expect(new Set(LANES).size).toBe(LANES.length);
 });

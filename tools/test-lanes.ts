@@ -16,13 +16,13 @@ import { ensureRuntimeTree } from '../sandbox/real-kubelet/tree.ts';
 import { ensureTree } from '../sandbox/tree/tree.ts';
 import { seedOf } from './hostile-seed.ts';
 import {
-  BESIDE,
   countsOfLane,
   formatCounts,
   LANES,
   type Lane,
   longestOfLane,
   REPORT_FOLDER,
+  ROWS,
   reportFile,
 } from './reports.ts';
 
@@ -49,22 +49,20 @@ const main = async (requested: readonly string[]): Promise<void> => {
     // The tests of the page say again that they are skipped.
     await ensureChromium(progress).catch((error: unknown) => console.error('no browser:', error));
   }
-  if (lanes.some((lane) => lane === 'e2e' || isBeside(lane))) {
+  if (lanes.some((lane) => lane.startsWith('e2e'))) {
     await ensureKubernetes([...CONTROL_PLANE_PROGRAMS, ...REAL_KUBELET_PROGRAMS], { root: process.cwd(), progress });
     await ensureCoredns({ root: process.cwd(), progress });
     await ensureRuntimeTree(progress);
     // The client of a guest is notified again.
     await ensureGuestImages(findArtifacts(), progress).catch((error: unknown) => console.error('no guest:', error));
   }
-  const rows = [lanes.filter((lane) => !isBeside(lane)), lanes.filter(isBeside)];
+  const rows = ROWS.map((row) => row.filter((lane) => lanes.includes(lane)));
   const outcomes = (await Promise.all(rows.map(runInTurn))).flat();
   console.log('');
   for (const { lane } of outcomes) console.log(`longest of ${lane}: ${longest(lane)}`);
   for (const outcome of outcomes) console.log(summary(outcome));
   if (outcomes.some(({ ok }) => !ok)) process.exitCode = 1;
 };
-
-const isBeside = (lane: Lane): boolean => BESIDE.includes(lane);
 
 /** As git(1) names what is committed of the agent; undefined outside of a repository. */
 const agentTree = async (): Promise<string | undefined> => {
@@ -90,7 +88,7 @@ const run = async (lane: Lane): Promise<Outcome> => {
 const vitest = async (lane: Lane): Promise<number> => {
   const args = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile(lane)}`];
   const child = spawn('npm', ['run', '--silent', `test:${lane}`, '--', ...args], {
-    stdio: BESIDE.includes(lane) ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
+    stdio: ROWS[1].some((beside) => beside === lane) ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
   });
   // Several lanes in one output: of these every line says so.
   for (const output of [child.stdout, child.stderr]) {
