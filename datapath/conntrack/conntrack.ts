@@ -5,6 +5,7 @@
  */
 import type { Cidr } from '../../net/cidr.ts';
 import { type Family, type Ip, isIp, parseIp } from '../../net/ip.ts';
+import { byControlSockets } from '../exec/control-socket.ts';
 import { CommandError } from '../exec/errors.ts';
 import { openCommandRunner } from '../exec/spawn-runner.ts';
 import type { CommandRunner } from '../exec/types.ts';
@@ -71,7 +72,8 @@ export interface Opened {
 /** @param spawnAddon what `make build` makes of `datapath/exec/native`: for processes that may be large */
 export const openConntrack = (spawnAddon?: string): Conntrack & TranslationReader => {
   const runner = openCommandRunner(spawnAddon);
-  return { ...createConntrack(runner, vswitchdControl), ...createTranslationReader(runner, vswitchdControl) };
+  const asking = byControlSockets(runner);
+  return { ...createConntrack(asking, vswitchdControl), ...createTranslationReader(runner, vswitchdControl) };
 };
 
 /** @param control arguments of ovs-appctl that say where ovs-vswitchd is */
