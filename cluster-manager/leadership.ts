@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { type Clock, delay, systemClock } from '../base/clock.ts';
 import { isNotFound } from '../kube/errors.ts';
 import { runLeaderElection } from '../kube/lease/leader-election.ts';
-import { readLease } from '../kube/lease/lease-record.ts';
+import { type LeaseRecord, readLease } from '../kube/lease/lease-record.ts';
 import type { LeaderElectionObservation } from '../kube/lease/types.ts';
 import { LEASES } from '../kube/resources.ts';
 import type { KubeClient, KubeObject } from '../kube/types.ts';
@@ -14,7 +14,7 @@ import type { LeaseOptions } from './options.ts';
 export interface LeadershipOptions {
   readonly client: KubeClient;
   readonly lease: LeaseOptions;
-  /** False: it does not hold the Lease, and works only when nobody does. Default: true. */
+  /** False: it does not hold the Lease, and works only while no other instance does. Default: true. */
   readonly electsLeader?: boolean;
   readonly log: Logger;
   /** The API server has answered about the Lease. */
@@ -25,7 +25,7 @@ export interface LeadershipOptions {
 /**
  * Does the work once we lead, until `signal` aborts.
  * @throws when leadership is lost: others may have given out what we hold in memory, so the process has to restart; and when
- *   it works without the Lease that somebody holds
+ *   it works without the Lease, and another instance holds it, or comes to hold it later
  */
 export const whenLeading = async (
   options: LeadershipOptions,
@@ -34,8 +34,7 @@ export const whenLeading = async (
 ): Promise<void> => {
   const { client, lease, log, electsLeader = true, onReached = () => {} } = options;
   if (!electsLeader) {
-    await refuseWhileHeld(options, signal);
-    return signal.aborted ? undefined : work(signal, () => true);
+    return workWithoutLease(options, work, signal);
   }
   const identity = `${hostname()}_${randomUUID()}`;
   const observe = (observation: LeaderElectionObservation): void => {
@@ -49,32 +48,86 @@ export const whenLeading = async (
   await runLeaderElection({ client, ...lease, ...timesOf(lease), identity, lead, observe }, signal);
 };
 
-const RETRY_MS = 2_000;
-
-/** @throws Error that names the holder */
-const refuseWhileHeld = async (
-  { client, lease: { namespace, name }, log, onReached = () => {}, clock = systemClock }: LeadershipOptions,
+/**
+ * The Lease is read before the work and during it. A holder works from its first second on, so between two reads both may
+ * write: elections are what excludes that.
+ */
+const workWithoutLease = async (
+  { client, lease, log, onReached = () => {}, clock = systemClock }: LeadershipOptions,
+  work: (signal: AbortSignal, isHeld: () => boolean) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> => {
+  const stop = new AbortController();
+  const working = AbortSignal.any([signal, stop.signal]);
+  const free = Promise.withResolvers<void>();
+  const { renewDeadlineMs } = timesOf(lease);
+  let confirmedAt = Number.NEGATIVE_INFINITY;
+  const onFree = (): void => {
+    confirmedAt = clock.monotonic();
+    onReached();
+    free.resolve();
+  };
+  const observe = (observation: LeaderElectionObservation): void => logLeadership(log, observation);
+  const watching = untilHeld({ client, lease, clock, onFree, observe }, working).then((holder) => {
+    if (holder === undefined) return;
+    onReached();
+    const error = new HeldLeaseError(holder, lease);
+    observe({ kind: 'lost', reason: error.message });
+    stop.abort(error);
+    throw error;
+  });
+  try {
+    await Promise.race([free.promise, watching]);
+    if (!working.aborted)
+      await work(working, () => !working.aborted && clock.monotonic() - confirmedAt < renewDeadlineMs);
+  } finally {
+    stop.abort();
+    // Its error explains every other one.
+    await watching;
+  }
+};
+
+interface WatchOptions {
+  readonly client: KubeClient;
+  readonly lease: LeaseOptions;
+  readonly clock: Clock;
+  readonly onFree: () => void;
+  readonly observe: (observation: LeaderElectionObservation) => void;
+}
+
+/** By `get` as candidates do, for which the rights suffice. @returns the holder; undefined when the signal has aborted */
+const untilHeld = async (
+  { client, lease, clock, onFree, observe }: WatchOptions,
+  signal: AbortSignal,
+): Promise<string | undefined> => {
+  let seen: string | undefined;
   while (!signal.aborted) {
     try {
-      const holder = holderOf(await readIfThere(client, { namespace, name }, signal), clock.wall());
-      onReached();
-      if (holder === undefined) return;
-      throw new HeldLeaseError(
-        `${holder} holds the Lease ${namespace}/${name}: two active cluster managers would allocate one id twice. Stop that one, or remove --leader-elect=false`,
-      );
+      const found = await readIfThere(client, lease, signal);
+      const record = found === undefined ? undefined : readLease(found);
+      // Clocks need not agree: a Lease that is renewed is held, whatever time it has.
+      const isRenewed = seen !== undefined && record?.renewTime !== undefined && record.renewTime !== seen;
+      seen = record?.renewTime ?? seen;
+      const holder = record === undefined ? undefined : holderOf(record, clock.wall(), isRenewed);
+      if (holder !== undefined) return holder;
+      onFree();
     } catch (error) {
-      if (error instanceof HeldLeaseError) throw error;
-      if (!signal.aborted) logLeadership(log, { kind: 'failed', error });
+      if (!signal.aborted) observe({ kind: 'failed', error });
     }
-    await delay(clock, RETRY_MS, signal).catch(() => {});
+    await delay(clock, timesOf(lease).retryMs, signal).catch(() => {});
   }
+  return undefined;
 };
 
 class HeldLeaseError extends Error {
   override readonly name = 'HeldLeaseError';
   readonly code = 'ERR_LEASE_HELD';
+
+  constructor(holder: string, { namespace, name }: LeaseOptions) {
+    super(
+      `${holder} holds the Lease ${namespace}/${name}: two active cluster managers would allocate one id twice. Stop that one, or remove --leader-elect=false`,
+    );
+  }
 }
 
 const readIfThere = async (
@@ -90,12 +143,14 @@ const readIfThere = async (
   }
 };
 
-/** Undefined: nobody, or somebody who has let it run out. */
-const holderOf = (found: KubeObject | undefined, now: number): string | undefined => {
-  if (found === undefined) return undefined;
-  const { holder, durationMs, renewTime } = readLease(found);
-  // Without a time it is taken for held: whoever wrote it knows better.
-  const isOver = renewTime !== undefined && Date.parse(renewTime) + durationMs < now;
+/** Undefined: no instance, or one whose Lease has expired. */
+const holderOf = (
+  { holder, durationMs, renewTime }: LeaseRecord,
+  now: number,
+  isRenewed: boolean,
+): string | undefined => {
+  // Without a time it counts as held: whoever wrote it knows better.
+  const isOver = !isRenewed && renewTime !== undefined && Date.parse(renewTime) + durationMs < now;
   return holder === '' || isOver ? undefined : holder;
 };
 

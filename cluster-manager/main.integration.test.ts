@@ -225,3 +225,20 @@ it('ends when somebody else has taken its Lease', async () => {
   await client.patch(LEASES, ref, { type: 'merge', body: { spec } });
   expect(await ended).toEqual([1, null]);
 });
+
+it('ends without the Lease as soon as another instance holds it', async () => {
+  const alone = await start();
+  expect((await fetch(`http://127.0.0.1:${alone.metricsPort}/readyz`)).status).toBe(200);
+  await client.create(NAMESPACES, { metadata: { name: 'ovn-udn' } });
+  const second = await start([]);
+  expect(await alone.ended).toEqual([1, null]);
+  await client.create(NODES, node('n1'));
+  await vi.waitFor(
+    async () =>
+      expect((await client.get(NODES, { name: 'n1' })).metadata.annotations).toMatchObject({
+        'k8s.ovn.org/node-id': '2',
+      }),
+    { timeout: 20_000, interval: 20 },
+  );
+  expect((await fetch(`http://127.0.0.1:${second.metricsPort}/readyz`)).status).toBe(200);
+});

@@ -19,7 +19,7 @@ export interface Options {
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
   readonly lease: LeaseOptions;
-  /** False: it works without holding the Lease, and only when nobody holds it at its start. */
+  /** False: it works without holding the Lease, and only while no other instance holds it. */
   readonly electsLeader: boolean;
   readonly metrics: MetricsOptions;
   readonly logLevel: LogLevel;
@@ -104,7 +104,7 @@ const FLAGS: readonly Flag[] = [
   { flag: 'lease', help: 'Lease (namespace/name) of the leader election', defaultText: DEFAULT_LEASE },
   {
     flag: 'leader-elect',
-    help: 'false: run without leader election, and exit at start if the Lease is held',
+    help: 'false: run without leader election, and exit when another instance holds the Lease',
     defaultText: 'true',
   },
   {

@@ -110,4 +110,17 @@ describe('the node’s ends of a pod that is plugged', () => {
     expect(raised).toEqual([]);
     expect(clock.pending).toBe(0);
   });
+
+  it('are not repaired again when the end comes while the kernel refuses a repair', async () => {
+    const { keeper, down, errors, clock, netlink } = await plugged();
+    await keeper.start();
+    const repair = Promise.withResolvers<void>();
+    netlink.pods.raise = () => repair.promise;
+    down(UDN1);
+    await clock.advance(20);
+    keeper[Symbol.dispose]();
+    repair.reject(new NetlinkError('EPERM', ''));
+    await clock.advance(2_000);
+    expect([errors.length, clock.pending]).toEqual([1, 0]);
+  });
 });

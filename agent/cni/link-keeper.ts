@@ -32,6 +32,7 @@ export class LinkKeeper implements Disposable {
   #cancel: (() => void) | undefined;
   #unwatch: (() => void) | undefined;
   #next = 0;
+  #isStopped = false;
 
   constructor(options: LinkKeeperOptions) {
     this.#options = options;
@@ -44,6 +45,7 @@ export class LinkKeeper implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#isStopped = true;
     this.#unwatch?.();
     this.#cancel?.();
   }
@@ -71,7 +73,9 @@ export class LinkKeeper implements Disposable {
     }
   }
 
+  /** A repair or a read that is under way at the end comes here after it. */
   #gather(lost: readonly Lost[]): void {
+    if (this.#isStopped) return;
     for (const { name, sandbox } of lost) this.#down.set(name, sandbox);
     if (this.#down.size === 0) return;
     const delay = Math.max(GATHER_MS, this.#next - this.#options.clock.monotonic());

@@ -12,6 +12,8 @@ export interface PodState extends PodFacts {
   readonly isCompleted: boolean;
   /** The kubelet says so. */
   readonly isReady: boolean;
+  /** Since when its sandbox has a network, milliseconds since 1970; undefined: it has none, or the kubelet does not say. */
+  readonly networkReadySince: number | undefined;
   /** Why it is not, as its conditions and containers say: `web: ImagePullBackOff: …`. */
   readonly waits: readonly string[];
   readonly labels: Labels;
@@ -30,6 +32,7 @@ export const podState = (object: unknown): PodState => {
     isHostNetwork: spec?.hostNetwork === true,
     isCompleted: status?.phase === 'Succeeded' || status?.phase === 'Failed',
     isReady: conditions.some(({ type, status: value }) => type === 'Ready' && value === 'True'),
+    networkReadySince: networkReadySince(conditions),
     waits: [
       ...conditions.filter(({ type, status: value }) => type === 'PodScheduled' && value === 'False').map(wordsOf),
       ...containers.flatMap(({ name, state }) => {
@@ -42,6 +45,18 @@ export const podState = (object: unknown): PodState => {
     deletionTimestamp: metadata.deletionTimestamp ?? undefined,
   };
 };
+
+/** Kubernetes 1.29 and later: every CNI ADD of the sandbox has succeeded. */
+const networkReadySince = (conditions: readonly Timed[]): number | undefined => {
+  const ready = conditions.find(({ type, status }) => type === 'PodReadyToStartContainers' && status === 'True');
+  return Date.parse(ready?.lastTransitionTime ?? '') || undefined;
+};
+
+interface Timed {
+  readonly type: string;
+  readonly status: string;
+  readonly lastTransitionTime?: string | null | undefined;
+}
 
 interface Reasoned {
   readonly reason?: string | null | undefined;
@@ -66,7 +81,11 @@ const podSchema = z.object({
   status: z
     .object({
       phase: text,
-      conditions: z.array(z.object({ type: z.string(), status: z.string(), reason: text, message: text })).nullish(),
+      conditions: z
+        .array(
+          z.object({ type: z.string(), status: z.string(), reason: text, message: text, lastTransitionTime: text }),
+        )
+        .nullish(),
       containerStatuses: containersSchema,
       initContainerStatuses: containersSchema,
     })

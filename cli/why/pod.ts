@@ -1,4 +1,5 @@
 /** Why a pod is not ready, or not gone. Pure. */
+import type { EventState } from '../cluster/event-state.ts';
 import type { PodState } from '../cluster/pod-state.ts';
 import type { Scene } from './allocations.ts';
 import { desiredAttachments } from './attachments.ts';
@@ -49,15 +50,33 @@ export const podFindings = (pod: PodState, scene: Scene): readonly Finding[] => 
   ];
 };
 
-/** All that a network can do for it is done. */
+/** All that a network can do for it is done, or the node cannot plug it. */
 const containersFinding = (pod: PodState, scene: Scene): Finding => {
   if (pod.isReady) return ok('containers', 'are ready');
-  const next = `kubectl -n ${pod.namespace} describe pod ${pod.name}`;
-  const [event] = eventsAbout(`Pod/${pod.key}`, scene, pod.uid);
+  const event = podEvent(pod, scene);
   const reasons = [...pod.waits, ...(event === undefined ? [] : [event])];
   const found = `it has all its addresses; the kubelet of node ${pod.node} does not report it Ready${reasons.length === 0 ? '' : `: ${reasons.join('; ')}`}`;
+  const next =
+    reasons.length === 0 ? `udnctl explain pod ${pod.key}` : `kubectl -n ${pod.namespace} describe pod ${pod.name}`;
   return blocked('containers', 'containers', found, next);
 };
+
+/**
+ * The latest warning that is still true. While ADD fails, agent and kubelet repeat theirs, and the API server keeps them; after
+ * ADD has succeeded it keeps them for an hour, and they explain nothing any more.
+ */
+const podEvent = ({ key, uid, networkReadySince }: PodState, { events }: Scene): string | undefined => {
+  const isPast = ({ reason, at }: EventState): boolean =>
+    networkReadySince !== undefined && at <= networkReadySince && NETWORK_REASONS.includes(reason);
+  const current = events.filter((event) => !isPast(event));
+  const ofNetwork = current.filter(({ reason }) => NETWORK_REASONS.includes(reason));
+  const about = (some: readonly EventState[]): string | undefined =>
+    eventsAbout(`Pod/${key}`, { events: some }, uid)[0];
+  return about(ofNetwork) ?? about(current);
+};
+
+/** Of the agent, and of the kubelet with the agent's message in it: the pod has no network. */
+const NETWORK_REASONS: readonly string[] = ['ErrorAttachingPod', 'ErrorAllocatingPod', 'FailedCreatePodSandBox'];
 
 const leavingFindings = (pod: PodState, scene: Scene): readonly Finding[] => {
   const asked = ok('deletion', `requested at ${pod.deletionTimestamp}`);

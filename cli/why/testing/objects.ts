@@ -76,7 +76,7 @@ export const entry = (nadKey: string, address: string): Fields => ({
   [nadKey]: { ip_addresses: [address], mac_address: '0a:58:0a:64:00:04', gateway_ips: ['10.100.0.1'], role: 'primary' },
 });
 
-export const warning = (about: string, message: string): unknown => {
+export const warning = (about: string, message: string, reason = 'AsToldBelow'): unknown => {
   const [kind = '', ...path] = about.split('/');
   const [namespace, name] = path.length === 1 ? [undefined, path[0]] : path;
   return {
@@ -84,7 +84,7 @@ export const warning = (about: string, message: string): unknown => {
     metadata: { namespace, name: 'e', creationTimestamp: '2026-05-31T23:59:00Z' },
     involvedObject: { kind, namespace, name },
     type: 'Warning',
-    reason: 'AsToldBelow',
+    reason,
     message,
   };
 };
