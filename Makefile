@@ -43,8 +43,8 @@ demo: as-root build ## tenants with the same addresses on two nodes, and who rea
 as-root:
 	@[ "$$(id -u)" = 0 ] || { echo "the demo needs root: it makes network namespaces, links and cgroups" >&2; exit 1; }
 
-bench: build ## benchmarks as a table, and .bench/results.json (ONLY=NAME for some, RUNS=3 for each three times)
-	@node_modules/node/bin/node bench/main.ts $(if $(ONLY),--only $(ONLY)) $(if $(RUNS),--runs $(RUNS))
+bench: build ## benchmarks as a table, and .bench/results.json (ONLY=NAME for some, RUNS=1 for each once, FULL=1 for all)
+	@node_modules/node/bin/node bench/main.ts $(if $(ONLY),--only $(ONLY)) $(if $(RUNS),--runs $(RUNS)) $(if $(FULL),--full)
 
 gen: build/.installed ## write the generated files
 	@$(NPM) run --silent gen

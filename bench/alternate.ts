@@ -5,7 +5,9 @@ export interface Samples {
 }
 
 export interface Rounds {
-  readonly runs: number;
+  readonly rounds: number;
+  /** Which run of its benchmark this is. Later ones do not warm up, and go on with the numbers of the rounds. Default 0. */
+  readonly run?: number;
   /** Rounds that do not count: code that has not run before, caches that are empty. Default 0. */
   readonly warmUp?: number;
   readonly signal: AbortSignal;
@@ -24,18 +26,19 @@ export const alternate = async (rounds: Rounds, measure: Turn, reference: Turn):
  * @returns the samples of each
  */
 export const takeTurns = async <Name extends string, Sample = number>(
-  { runs, warmUp = 0, signal }: Rounds,
+  { rounds, run = 0, warmUp = 0, signal }: Rounds,
   turns: Readonly<Record<Name, Turn<Sample>>>,
 ): Promise<Record<Name, Sample[]>> => {
   const entries = Object.entries<Turn<Sample>>(turns).map(([name, turn]) => ({ name, turn, samples: [] as Sample[] }));
-  for (let round = 0; round < warmUp + runs; round++) {
+  const [begin, end] = [run === 0 ? 0 : warmUp + run * rounds, warmUp + (run + 1) * rounds];
+  for (let round = begin; round < end; round++) {
     const first = round % entries.length;
     for (const { turn, samples } of [...entries.slice(first), ...entries.slice(0, first)]) {
       signal.throwIfAborted();
       samples.push(await turn(round));
     }
   }
-  return Object.fromEntries(entries.map(({ name, samples }) => [name, samples.slice(warmUp)])) as Record<
+  return Object.fromEntries(entries.map(({ name, samples }) => [name, samples.slice(-rounds)])) as Record<
     Name,
     Sample[]
   >;

@@ -15,6 +15,10 @@ describe('benchmarksNamed', () => {
     expect(namesOf(['ovn/settings/no-cache/rss'])).toContain('ovn/settings/no-cache/rss');
   });
 
+  it('gives those on request, too, when all are wanted', () => {
+    expect(benchmarksNamed([], true)).toEqual(BENCHMARKS);
+  });
+
   it('takes names and their beginnings', () => {
     expect(namesOf(['shim', 'ovsdb/updates'])).toEqual(['shim/version', 'ovsdb/updates', 'shim/rss']);
     expect(namesOf(['cni-add/burst-50'])).toEqual(['cni-add/burst-50', 'cni-add/burst-50-strict']);

@@ -7,7 +7,7 @@ import {
   benchCniNetworksOnNode,
   benchCniPrimary,
 } from './cni/index.ts';
-import type { BenchContext } from './context.ts';
+import type { BenchContext, SharedName } from './context.ts';
 import { CONTROL_BENCHMARKS } from './control/index.ts';
 import { benchFlows } from './datapath/flows.ts';
 import { ADD_NETWORK_NAMES, benchAddNetwork, benchNetworkReady } from './datapath/network.ts';
@@ -33,7 +33,10 @@ import { benchShimRss, benchShimVersion } from './shim/index.ts';
 export interface Benchmark {
   /** Of the results that it gives. */
   readonly names: readonly string[];
+  /** Prepares once, and measures in each run. */
   readonly run: (context: BenchContext) => Promise<BenchResult[]>;
+  /** What it uses that others use as well. They stand together, so that it is not there while others measure. */
+  readonly shares?: readonly SharedName[];
   /** Only when it is named: it takes ten minutes or more, and says nothing about most changes. */
   readonly onRequest?: true;
 }
@@ -41,6 +44,9 @@ export interface Benchmark {
 /** Against the floor, and against the one that finds the pod's logical ports there. */
 const singleNames = (kind: string): string[] =>
   [kind, `${kind}-strict`].flatMap((name) => ['p50', 'p99'].map((percentile) => `cni-add/${name}/${percentile}`));
+
+const FLEET: readonly SharedName[] = ['fleet'];
+const SMALL: readonly SharedName[] = ['small node'];
 
 export const BENCHMARKS: readonly Benchmark[] = [
   { names: ['shim/version'], run: benchShimVersion },
@@ -57,9 +63,9 @@ export const BENCHMARKS: readonly Benchmark[] = [
   { names: NODE_PORT_NAMES.local, run: benchNodePort('local') },
   { names: ['ovsdb/sync-100k'], run: benchSync },
   { names: ['ovsdb/updates'], run: benchUpdates },
-  ...CONTROL_BENCHMARKS,
+  ...CONTROL_BENCHMARKS.map((benchmark) => ({ ...benchmark, shares: FLEET })),
+  { names: NODE_STATUS_NAMES, run: benchNodeStatus, shares: FLEET, onRequest: true },
   { names: NODE_STATUS_WRITES_NAMES, run: benchNodeStatusWrites },
-  { names: NODE_STATUS_NAMES, run: benchNodeStatus, onRequest: true },
   { names: ['agent/rss-500'], run: benchAgent500 },
   { names: ['agent/rss-services-10k'], run: benchAgentServices },
   { names: ['agent/rss-idle'], run: benchAgentIdle },
@@ -69,30 +75,35 @@ export const BENCHMARKS: readonly Benchmark[] = [
   { names: OVN_COST_NAMES, run: benchOvnCost },
   { names: ON_DEMAND_NAMES, run: benchOnDemand },
   { names: SETTING_NAMES, run: benchOvnSettings, onRequest: true },
-  { names: ADD_NETWORK_NAMES, run: benchAddNetwork },
-  { names: ['node/restart-500'], run: benchRestart },
-  { names: singleNames('default'), run: benchCniDefault },
-  { names: singleNames('primary'), run: benchCniPrimary },
-  { names: ['cni-add/burst-50', 'cni-add/burst-50-strict'], run: benchCniBurst },
-  { names: ['shim/rss'], run: benchShimRss },
-  { names: ['cni-add/networks-1000'], run: benchCniNetworks },
+  { names: ADD_NETWORK_NAMES, run: benchAddNetwork, shares: ['few networks', 'many networks'] },
+  { names: ['node/restart-500'], run: benchRestart, shares: ['many networks'] },
+  { names: singleNames('default'), run: benchCniDefault, shares: SMALL },
+  { names: singleNames('primary'), run: benchCniPrimary, shares: SMALL },
+  { names: ['cni-add/burst-50', 'cni-add/burst-50-strict'], run: benchCniBurst, shares: SMALL },
+  { names: ['shim/rss'], run: benchShimRss, shares: SMALL },
+  { names: ['cni-add/networks-1000'], run: benchCniNetworks, shares: ['small node', 'view node'] },
   // The node of these two has a part of a thousand networks: ovn-controller needs minutes for each change.
-  { names: ['cni-add/networks-1000-on-node'], run: benchCniNetworksOnNode, onRequest: true },
-  { names: ['agent/rss-per-network'], run: benchAgentPerNetwork, onRequest: true },
+  {
+    names: ['cni-add/networks-1000-on-node'],
+    run: benchCniNetworksOnNode,
+    shares: ['small node', 'large node'],
+    onRequest: true,
+  },
+  { names: ['agent/rss-per-network'], run: benchAgentPerNetwork, shares: ['large node'], onRequest: true },
 ];
 
 /**
- * @param beginnings of names; none: all but those that are to be named
+ * @param beginnings of names; none: all but those on request, unless these are wanted, too
  * @throws Error when one is the beginning of no benchmark's name
  */
-export const benchmarksNamed = (beginnings: readonly string[]): readonly Benchmark[] => {
+export const benchmarksNamed = (beginnings: readonly string[], isFull = false): readonly Benchmark[] => {
   const matches = ({ names }: Benchmark, beginning: string): boolean =>
     names.some((name) => name.startsWith(beginning));
   const unknown = beginnings.find((beginning) => !BENCHMARKS.some((benchmark) => matches(benchmark, beginning)));
   if (unknown !== undefined) throw new Error(`"${unknown}" is no benchmark: see --help`);
   return BENCHMARKS.filter((benchmark) =>
     beginnings.length === 0
-      ? benchmark.onRequest !== true
+      ? isFull || benchmark.onRequest !== true
       : beginnings.some((beginning) => matches(benchmark, beginning)),
   );
 };

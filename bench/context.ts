@@ -2,13 +2,20 @@
 import type { CniNode } from './cni/cni-node.ts';
 import type { Fleet } from './control/fleet.ts';
 import type { WholeNode } from './datapath/whole-node.ts';
+import type { BenchResult } from './report/result.ts';
+import type { Measure } from './runs.ts';
+
+/** What several benchmarks use. */
+export type SharedName = 'small node' | 'view node' | 'large node' | 'few networks' | 'many networks' | 'fleet';
 
 export interface BenchContext {
   /** Aborts at Ctrl-C. */
   readonly signal: AbortSignal;
   /** Reports progress, for people. */
   readonly progress: (message: string) => void;
-  /** Made when they are first asked for; they end with the run. */
+  /** Measures as often as there are runs, on what is prepared before. @returns see `eachRun` */
+  readonly eachRun: (measure: Measure) => Promise<BenchResult[]>;
+  /** Made when they are first asked for; they end with the last benchmark that shares them. */
   readonly smallNode: () => Promise<CniNode>;
   /** It knows of 1,000 networks and has a part of one. */
   readonly viewNode: () => Promise<CniNode>;

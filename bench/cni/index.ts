@@ -7,9 +7,9 @@ import { type BenchResult, benchResult } from '../report/result.ts';
 import { median, percentile } from '../statistics.ts';
 import type { CniNode } from './cni-node.ts';
 
-const SINGLE_RUNS = 100;
-const NETWORKS_RUNS = 60;
-const BURST_RUNS = 7;
+const SINGLE_ROUNDS = 100;
+const NETWORKS_ROUNDS = 30;
+const BURST_ROUNDS = 5;
 const BURST = 50;
 const WARM_UP = 6;
 
@@ -25,20 +25,25 @@ type Pods = readonly [listed: readonly PodAttachments[], ofFloor: readonly Rende
 const benchSingle = async (
   kind: string,
   podsOf: (node: CniNode) => Pods,
-  { signal, progress, smallNode }: BenchContext,
+  { signal, progress, smallNode, eachRun }: BenchContext,
 ): Promise<BenchResult[]> => {
   const node = await smallNode();
   const { rig } = node;
   const [listed, ofFloor] = podsOf(node);
-  progress(`cni-add/${kind}: ${SINGLE_RUNS} pods each way`);
-  const samples = await takeTurns(
-    { runs: SINGLE_RUNS, warmUp: WARM_UP, signal },
-    {
-      product: (round) => rig.measure('product', [ofRing(listed, 2 * round)]),
-      floor: (round) => rig.measureFloor([ofRing(ofFloor, round)]),
-      strict: (round) => rig.measure('strict', [ofRing(listed, 2 * round + 1)]),
-    },
+  progress(`cni-add/${kind}: ${SINGLE_ROUNDS} pods each way`);
+  const turns = {
+    product: (round: number) => rig.measure('product', [ofRing(listed, 2 * round)]),
+    floor: (round: number) => rig.measureFloor([ofRing(ofFloor, round)]),
+    strict: (round: number) => rig.measure('strict', [ofRing(listed, 2 * round + 1)]),
+  };
+  return await eachRun(async (run) =>
+    singleResults(kind, await takeTurns({ rounds: SINGLE_ROUNDS, run, warmUp: WARM_UP, signal }, turns)),
   );
+};
+
+type Ways = Readonly<Record<'product' | 'floor' | 'strict', readonly number[]>>;
+
+const singleResults = (kind: string, samples: Ways): BenchResult[] => {
   const against = (name: string, references: readonly number[]): BenchResult[] =>
     [50, 99].map((percent) =>
       benchResult({
@@ -46,7 +51,7 @@ const benchSingle = async (
         value: percentile(samples.product, percent),
         unit: 'ms',
         reference: percentile(references, percent),
-        runs: SINGLE_RUNS,
+        rounds: SINGLE_ROUNDS,
       }),
     );
   return [...against(kind, samples.floor), ...against(`${kind}-strict`, samples.strict)];
@@ -66,36 +71,41 @@ const benchNetworks = async (
   context: BenchContext,
 ): Promise<BenchResult[]> => {
   const [small, large] = [await context.smallNode(), await nodeWithMany()];
-  context.progress(`${name}: ${NETWORKS_RUNS} pods on each node`);
-  const { values, references } = await alternate(
-    { runs: NETWORKS_RUNS, warmUp: WARM_UP, signal: context.signal },
-    (round) => large.rig.measure('product', [ofRing(large.tenantPods, round)]),
-    (round) => small.rig.measure('product', [ofRing(small.tenantPods, round)]),
-  );
-  const [value, reference] = [median(values), median(references)];
-  return [benchResult({ name, value, unit: 'ms', reference, runs: NETWORKS_RUNS })];
+  context.progress(`${name}: ${NETWORKS_ROUNDS} pods on each node`);
+  return await context.eachRun(async (run) => {
+    const { values, references } = await alternate(
+      { rounds: NETWORKS_ROUNDS, run, warmUp: WARM_UP, signal: context.signal },
+      (round) => large.rig.measure('product', [ofRing(large.tenantPods, round)]),
+      (round) => small.rig.measure('product', [ofRing(small.tenantPods, round)]),
+    );
+    const [value, reference] = [median(values), median(references)];
+    return [benchResult({ name, value, unit: 'ms', reference, rounds: NETWORKS_ROUNDS })];
+  });
 };
 
 /** The time until the last of many pods that are added at once is there. */
-export const benchCniBurst = async ({ signal, progress, smallNode }: BenchContext): Promise<BenchResult[]> => {
+export const benchCniBurst = async ({ signal, progress, smallNode, eachRun }: BenchContext): Promise<BenchResult[]> => {
   const { rig, plainPods, plainFloorPods } = await smallNode();
   const [listed, ofFloor] = [plainPods.slice(0, BURST), plainFloorPods.slice(0, BURST)];
-  progress(`cni-add/burst-${BURST}: ${BURST_RUNS} times each way`);
-  const samples = await takeTurns(
-    { runs: BURST_RUNS, warmUp: 1, signal },
-    {
-      product: () => rig.measure('product', listed),
-      floor: () => rig.measureFloor(ofFloor),
-      strict: () => rig.measure('strict', listed),
-    },
+  progress(`cni-add/burst-${BURST}: ${BURST_ROUNDS} times each way`);
+  const turns = {
+    product: () => rig.measure('product', listed),
+    floor: () => rig.measureFloor(ofFloor),
+    strict: () => rig.measure('strict', listed),
+  };
+  return await eachRun(async (run) =>
+    burstResults(await takeTurns({ rounds: BURST_ROUNDS, run, warmUp: 1, signal }, turns)),
   );
+};
+
+const burstResults = (samples: Ways): BenchResult[] => {
   const against = (name: string, references: readonly number[]): BenchResult =>
     benchResult({
       name: `cni-add/${name}`,
       value: median(samples.product),
       unit: 'ms',
       reference: median(references),
-      runs: BURST_RUNS,
+      rounds: BURST_ROUNDS,
     });
   return [against(`burst-${BURST}`, samples.floor), against(`burst-${BURST}-strict`, samples.strict)];
 };

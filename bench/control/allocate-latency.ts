@@ -3,6 +3,7 @@ import { createReflector } from '../../kube/reflector/reflector.ts';
 import { PODS } from '../../kube/resources.ts';
 import type { KubeClient, KubeObject } from '../../kube/types.ts';
 import { alternate } from '../alternate.ts';
+import type { BenchContext } from '../context.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
 import { median, percentile } from '../statistics.ts';
 import { annotationOf, type Fleet } from './fleet.ts';
@@ -15,7 +16,7 @@ const WARM_UP = 30;
 /** One pod after the other, in a cluster with 1,000 networks and 10,000 pods. */
 export const benchAllocateLatency = async (
   fleet: Fleet,
-  progress: (message: string) => void,
+  { progress, eachRun }: Pick<BenchContext, 'progress' | 'eachRun'>,
 ): Promise<BenchResult[]> => {
   progress(`control/allocate-p99: ${SAMPLES} pods`);
   await fleet.addresses();
@@ -25,13 +26,15 @@ export const benchAllocateLatency = async (
   await using allocated = await followPods(plane.client, namespaceOf(1), signal);
   await using patched = await followPods(plane.client, PLAIN, signal);
   await plane.client.create(PODS, podObject(PLAIN, PATCHED));
-  const { values, references } = await alternate(
-    { runs: SAMPLES, warmUp: WARM_UP, signal },
-    (round) => allocate(plane.client, allocated, `single-${round}`),
-    (round) => patch(plane.client, patched, round),
-  );
-  const [value, reference] = [percentile(values, 99), median(references)];
-  return [benchResult({ name: 'control/allocate-p99', value, unit: 'ms', reference, runs: SAMPLES })];
+  return await eachRun(async (run) => {
+    const { values, references } = await alternate(
+      { rounds: SAMPLES, run, warmUp: WARM_UP, signal },
+      (round) => allocate(plane.client, allocated, `single-${round}`),
+      (round) => patch(plane.client, patched, round),
+    );
+    const [value, reference] = [percentile(values, 99), median(references)];
+    return [benchResult({ name: 'control/allocate-p99', value, unit: 'ms', reference, rounds: SAMPLES })];
+  });
 };
 
 /** Without a network of ours: the cluster manager has nothing to do with its pods. */

@@ -58,13 +58,13 @@ export const startFleet = async (name: string, size: number, signal: AbortSignal
     const each = Array.from({ length: PODS_OF_EACH }, (_, index) => podName(index));
     await play(tenants(size).map((tenant) => each.map((pod) => podRequest(tenant, pod))));
   });
-  const addresses = async (): Promise<void> => {
+  const addresses = once(async () => {
     await pods();
     await using tally = await podTally(plane, isAnnotated, signal);
     await using manager = new ManagerProcess(plane.kubeconfig);
     await manager.whenLogged(CAUGHT_UP);
     await tally.reaches(size * PODS_OF_EACH);
-  };
+  });
   const owned = resources.move();
   return { ...base, layer2, pods, addresses, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 };

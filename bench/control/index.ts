@@ -9,12 +9,12 @@ import { benchReflectorMemory } from './mirror-memory.ts';
 import { benchRestart } from './restart.ts';
 import { benchMirrors, MIRROR_NAME } from './slices.ts';
 
-type FleetBenchmark = (fleet: Fleet, progress: (message: string) => void) => Promise<BenchResult[]>;
+type FleetBenchmark = (fleet: Fleet, context: BenchContext) => Promise<BenchResult[]>;
 
 const onFleet =
   (run: FleetBenchmark) =>
-  async ({ fleet, progress }: BenchContext): Promise<BenchResult[]> =>
-    await run(await fleet(), progress);
+  async (context: BenchContext): Promise<BenchResult[]> =>
+    await run(await context.fleet(), context);
 
 /** Those that create networks come first: they need a cluster that has none. */
 export const CONTROL_BENCHMARKS = [

@@ -1,18 +1,19 @@
 /** What a mirror of pods holds in memory, by our reflector and by client-node's informer, each in a process of its own. */
 import { join } from 'node:path';
 import { alternate } from '../alternate.ts';
+import type { BenchContext } from '../context.ts';
 import { LineProcess } from '../line-process.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
 import { median } from '../statistics.ts';
 import { type Fleet, PODS_OF_EACH } from './fleet.ts';
 
-const RUNS = 3;
+const ROUNDS = 1;
 
 export const benchReflectorMemory = async (
   fleet: Fleet,
-  progress: (message: string) => void,
+  { progress, eachRun }: Pick<BenchContext, 'progress' | 'eachRun'>,
 ): Promise<BenchResult[]> => {
-  progress(`kube/reflector-memory: ${RUNS} times each`);
+  progress(`kube/reflector-memory: ${ROUNDS} times each`);
   await fleet.addresses();
   const { plane, signal, size } = fleet;
   const measure = async (kind: 'reflector' | 'informer'): Promise<number> => {
@@ -23,11 +24,13 @@ export const benchReflectorMemory = async (
     if (objects < size * PODS_OF_EACH) throw new Error(`the ${kind} has ${objects} pods`);
     return bytes / objects;
   };
-  const { values, references } = await alternate(
-    { runs: RUNS, signal },
-    () => measure('reflector'),
-    () => measure('informer'),
-  );
-  const [value, reference] = [median(values), median(references)];
-  return [benchResult({ name: 'kube/reflector-memory', value, unit: 'bytes', reference, runs: RUNS })];
+  return await eachRun(async (run) => {
+    const { values, references } = await alternate(
+      { rounds: ROUNDS, run, signal },
+      () => measure('reflector'),
+      () => measure('informer'),
+    );
+    const [value, reference] = [median(values), median(references)];
+    return [benchResult({ name: 'kube/reflector-memory', value, unit: 'bytes', reference, rounds: ROUNDS })];
+  });
 };

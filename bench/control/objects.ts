@@ -113,7 +113,8 @@ export const podObject = (namespace: string, name: string): ObjectInput => ({
 export const podRequest = (tenant: number, name: string): ChainRequest =>
   post(PODS, podObject(namespaceOf(tenant), name));
 
-export const podAnnotation = (namespace: string, name: string, text: string): ChainRequest =>
+/** @param text null takes the annotation away */
+export const podAnnotation = (namespace: string, name: string, text: string | null): ChainRequest =>
   merge(PODS, { namespace, name }, { metadata: { annotations: { [POD_ANNOTATIONS.networks]: text } } });
 
 /** An object with a name. */

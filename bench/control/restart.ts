@@ -8,6 +8,7 @@ import {
 import { NAMESPACES, NODES, PODS } from '../../kube/resources.ts';
 import type { ResourceType } from '../../kube/types.ts';
 import { alternate } from '../alternate.ts';
+import type { BenchContext } from '../context.ts';
 import { settledRssKib } from '../process-memory.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
 import { median } from '../statistics.ts';
@@ -15,7 +16,7 @@ import type { Fleet } from './fleet.ts';
 import { CAUGHT_UP, ManagerProcess } from './manager-process.ts';
 import { parseRequestCounts, requestsBetween, writesOf } from './server-requests.ts';
 
-const RUNS = 3;
+const ROUNDS = 1;
 
 /** What a cluster manager reads. */
 const RESOURCES: readonly ResourceType[] = [
@@ -24,11 +25,14 @@ const RESOURCES: readonly ResourceType[] = [
 ];
 
 /** @throws Error when it writes anything but its Lease */
-export const benchRestart = async (fleet: Fleet, progress: (message: string) => void): Promise<BenchResult[]> => {
-  progress(`control/restart-1000: ${RUNS} times each`);
+export const benchRestart = async (
+  fleet: Fleet,
+  { progress, eachRun }: Pick<BenchContext, 'progress' | 'eachRun'>,
+): Promise<BenchResult[]> => {
+  progress(`control/restart-1000: ${ROUNDS} times each`);
   await fleet.addresses();
   const { plane, signal } = fleet;
-  const memory: number[] = [];
+  let memory: number[] = [];
   const restart = async (): Promise<number> => {
     const before = parseRequestCounts(await plane.metrics());
     await using manager = new ManagerProcess(plane.kubeconfig);
@@ -38,12 +42,22 @@ export const benchRestart = async (fleet: Fleet, progress: (message: string) => 
     if (writes.size > 0) throw new Error(`a restart wrote something: ${JSON.stringify([...writes])}`);
     return milliseconds;
   };
-  const { values, references } = await alternate({ runs: RUNS, warmUp: 1, signal }, restart, () => listAll(fleet));
-  const [value, reference] = [median(values), median(references)];
-  return [
-    benchResult({ name: 'control/restart-1000', value, unit: 'ms', reference, runs: RUNS }),
-    benchResult({ name: 'control/rss-1000', value: median(memory), unit: 'MiB', reference: 1, runs: memory.length }),
-  ];
+  return await eachRun(async (run) => {
+    memory = [];
+    const rounds = { rounds: ROUNDS, run, warmUp: 1, signal };
+    const { values, references } = await alternate(rounds, restart, () => listAll(fleet));
+    const [value, reference] = [median(values), median(references)];
+    return [
+      benchResult({ name: 'control/restart-1000', value, unit: 'ms', reference, rounds: ROUNDS }),
+      benchResult({
+        name: 'control/rss-1000',
+        value: median(memory),
+        unit: 'MiB',
+        reference: 1,
+        rounds: memory.length,
+      }),
+    ];
+  });
 };
 
 /** All kinds at once, each in one answer, by a process that has started long ago; the objects are parsed and not kept. */

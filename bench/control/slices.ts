@@ -4,6 +4,7 @@ import { keyOf } from '../../kube/object-key.ts';
 import { ENDPOINT_SLICES, PODS } from '../../kube/resources.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { takeTurns } from '../alternate.ts';
+import type { BenchContext } from '../context.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
 import { median } from '../statistics.ts';
 import type { Fleet } from './fleet.ts';
@@ -13,14 +14,17 @@ import { type RequestChain, startPlayer } from './request-chain.ts';
 import { type Tally, watchTally } from './watch-until.ts';
 
 const SLICES_OF_EACH = 5;
-const RUNS = 1;
+const ROUNDS = 1;
 
 export const MIRROR_NAME = 'services/mirror-5k';
 
 /** Against a loop that creates each slice and then its mirror as the cluster manager has written it. The same watch tells for both. */
-export const benchMirrors = async (fleet: Fleet, progress: (message: string) => void): Promise<BenchResult[]> => {
+export const benchMirrors = async (
+  fleet: Fleet,
+  { progress, eachRun }: Pick<BenchContext, 'progress' | 'eachRun'>,
+): Promise<BenchResult[]> => {
   const count = fleet.size * SLICES_OF_EACH;
-  progress(`${MIRROR_NAME}: ${count} slices, ${RUNS} times each`);
+  progress(`${MIRROR_NAME}: ${count} slices`);
   await fleet.addresses();
   const sources = await sourceSlices(fleet);
   let mirrors: ReadonlyMap<string, Creatable> = new Map();
@@ -40,13 +44,15 @@ export const benchMirrors = async (fleet: Fleet, progress: (message: string) => 
     await fleet.play([...sources, ...mirrors.values()].map(({ metadata }) => sliceRemoval(metadata)));
     return milliseconds;
   };
-  // The manager first: the loop writes what it wrote.
-  const { manager, loop } = await takeTurns(
-    { runs: RUNS, signal: fleet.signal },
-    { manager: cleanly(byManager), loop: cleanly(byLoop) },
-  );
-  const [value, reference] = [median(manager), median(loop)];
-  return [benchResult({ name: MIRROR_NAME, value, unit: 'ms', reference, runs: RUNS })];
+  return await eachRun(async (run) => {
+    // The manager is first in the first run: the loop writes what it wrote.
+    const { manager, loop } = await takeTurns(
+      { rounds: ROUNDS, run, signal: fleet.signal },
+      { manager: cleanly(byManager), loop: cleanly(byLoop) },
+    );
+    const [value, reference] = [median(manager), median(loop)];
+    return [benchResult({ name: MIRROR_NAME, value, unit: 'ms', reference, rounds: ROUNDS })];
+  });
 };
 
 const chainOf = (source: Creatable): RequestChain => [sliceRequest(source)];

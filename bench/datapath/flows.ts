@@ -17,7 +17,7 @@ import { type BenchResult, benchResult } from '../report/result.ts';
 import { median } from '../statistics.ts';
 
 const SPAWN_ADDON = join(import.meta.dirname, '..', '..', 'build', 'spawn.node');
-const RUNS = 7;
+const ROUNDS = 3;
 const MONITOR_MS = 2_000;
 const NETWORKS = 500;
 const PORTS = 20;
@@ -26,9 +26,9 @@ const BRIDGE = 'br-bench';
 const PLAIN_BRIDGE = 'br-plain';
 
 /** Each time onto an empty bridge, each on one of its own: the backend's flow monitor is not to listen to the other. */
-export const benchFlows = async ({ signal, progress }: BenchContext): Promise<BenchResult[]> => {
+export const benchFlows = async ({ signal, progress, eachRun }: BenchContext): Promise<BenchResult[]> => {
   const items = flowsOf(NETWORKS);
-  progress(`node/flows: ${RUNS} × ${items.length} flows each way`);
+  progress(`node/flows: ${ROUNDS} × ${items.length} flows each way`);
   await using resources = new AsyncDisposableStack();
   const world = resources.use(await VswitchWorld.create());
   for (const bridge of [BRIDGE, PLAIN_BRIDGE]) await world.addBridge(bridge);
@@ -71,9 +71,11 @@ export const benchFlows = async ({ signal, progress }: BenchContext): Promise<Be
     await world.ofctl('del-flows', plain);
     return milliseconds;
   };
-  const samples = await alternate({ runs: RUNS, warmUp: 2, signal }, product, reference);
-  const [value, compared] = [median(samples.values), median(samples.references)];
-  return [benchResult({ name: 'node/flows', value, unit: 'ms', reference: compared, runs: RUNS })];
+  return await eachRun(async (run) => {
+    const samples = await alternate({ rounds: ROUNDS, run, warmUp: 2, signal }, product, reference);
+    const [value, compared] = [median(samples.values), median(samples.references)];
+    return [benchResult({ name: 'node/flows', value, unit: 'ms', reference: compared, rounds: ROUNDS })];
+  });
 };
 
 const lineOf = (item: BridgeItem, ports: TestPorts): string => {

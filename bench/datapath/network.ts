@@ -8,23 +8,25 @@ import { oneOvsPort, onePort } from './one-port.ts';
 import { startWholeNode, type WholeNode } from './whole-node.ts';
 
 const READY_NETWORKS = 20;
-const READY_RUNS = 15;
-const ADD_RUNS = 20;
+const READY_ROUNDS = 7;
+const ADD_ROUNDS = 9;
 const WARM_UP = 2;
 const [FEW, MANY] = [10, 500];
 
 /** With OVN at work: the patch port of the network is ovn-controller's. Against a port, by the native tools, on the same node. */
-export const benchNetworkReady = async ({ signal, progress }: BenchContext): Promise<BenchResult[]> => {
-  progress(`node/network-ready: ${READY_RUNS} networks beside ${READY_NETWORKS} others, and as many ports`);
+export const benchNetworkReady = async ({ signal, progress, eachRun }: BenchContext): Promise<BenchResult[]> => {
+  progress(`node/network-ready: ${READY_ROUNDS} networks beside ${READY_NETWORKS} others, and as many ports`);
   const spec = { name: `bench-ready-${process.pid}`, networks: READY_NETWORKS, withOvn: true, spare: 0 };
   await using whole = await startWholeNode(spec, signal);
-  const { values, references } = await alternate(
-    { runs: READY_RUNS, warmUp: WARM_UP, signal },
-    async (round) => (await oneNetwork(whole, round)).ms,
-    (round) => onePort(whole, round),
-  );
-  const [value, reference] = [median(values), median(references)];
-  return [benchResult({ name: 'node/network-ready', value, unit: 'ms', reference, runs: READY_RUNS })];
+  return await eachRun(async (run) => {
+    const { values, references } = await alternate(
+      { rounds: READY_ROUNDS, run, warmUp: WARM_UP, signal },
+      async (round) => (await oneNetwork(whole, round)).ms,
+      (round) => onePort(whole, round),
+    );
+    const [value, reference] = [median(values), median(references)];
+    return [benchResult({ name: 'node/network-ready', value, unit: 'ms', reference, rounds: READY_ROUNDS })];
+  });
 };
 
 /** Each has a number of its own: ovn-controller keeps patch ports of networks that are gone for a while. */
@@ -46,33 +48,35 @@ export const ADD_NETWORK_NAMES = [
  * all of its ports for each, and no network is there before its port.
  */
 export const benchAddNetwork = async (context: BenchContext): Promise<BenchResult[]> => {
-  const { signal, progress, fewNetworks, manyNetworks } = context;
+  const { signal, progress, fewNetworks, manyNetworks, eachRun } = context;
   const [few, many] = [await fewNetworks(), await manyNetworks()];
-  progress(`node/add-network-500: ${ADD_RUNS} networks and ports on each node`);
-  const bytes = { few: [] as number[], many: [] as number[] };
+  progress(`node/add-network-500: ${ADD_ROUNDS} networks and ports on each node`);
   const add = async (whole: WholeNode, into: number[], round: number): Promise<number> => {
     const done = await oneNetwork(whole, round % SPARE);
     if (round >= WARM_UP) into.push(done.bytes);
     return done.ms;
   };
-  const ms = await takeTurns(
-    { runs: ADD_RUNS, warmUp: WARM_UP, signal },
-    {
-      many: (round) => add(many, bytes.many, round),
-      few: (round) => add(few, bytes.few, round),
-      portOfMany: (round) => oneOvsPort(many, round),
-      portOfFew: (round) => oneOvsPort(few, round),
-    },
-  );
   const [network, ofBytes, overPort, port] = ADD_NETWORK_NAMES;
   const result = (name: string, unit: string, of: readonly number[], than: readonly number[]): BenchResult =>
-    benchResult({ name, value: median(of), unit, reference: median(than), runs: ADD_RUNS });
-  return [
-    result(network, 'ms', ms.many, ms.few),
-    result(ofBytes, 'bytes', bytes.many, bytes.few),
-    result(overPort, 'ms', ms.many, ms.portOfMany),
-    result(port, 'ms', ms.portOfMany, ms.portOfFew),
-  ];
+    benchResult({ name, value: median(of), unit, reference: median(than), rounds: ADD_ROUNDS });
+  return await eachRun(async (run) => {
+    const bytes = { few: [] as number[], many: [] as number[] };
+    const ms = await takeTurns(
+      { rounds: ADD_ROUNDS, run, warmUp: WARM_UP, signal },
+      {
+        many: (round) => add(many, bytes.many, round),
+        few: (round) => add(few, bytes.few, round),
+        portOfMany: (round) => oneOvsPort(many, round),
+        portOfFew: (round) => oneOvsPort(few, round),
+      },
+    );
+    return [
+      result(network, 'ms', ms.many, ms.few),
+      result(ofBytes, 'bytes', bytes.many, bytes.few),
+      result(overPort, 'ms', ms.many, ms.portOfMany),
+      result(port, 'ms', ms.portOfMany, ms.portOfFew),
+    ];
+  });
 };
 
 /** Networks that are added one after the other. */

@@ -10,11 +10,11 @@ import { podObject } from '../render/objects.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
 import { median } from '../statistics.ts';
 import { observeOvn } from './ovn-cost.ts';
-import { startWholeNode } from './whole-node.ts';
+import { startWholeNode, type WholeNode } from './whole-node.ts';
 
 const NETWORKS = 200;
 const USED = 20;
-const RUNS = 3;
+const ROUNDS = 1;
 
 type Rendering = LocalSettings['networkRendering'];
 
@@ -38,41 +38,45 @@ type Cost = Readonly<Record<Quantity, number>>;
 
 export const ON_DEMAND_NAMES = Object.keys(UNITS).map((quantity) => `ovn/on-demand-${quantity}`);
 
-/** Each run has nodes of its own: what a daemon once had it does not all give back. */
-export const benchOnDemand = async ({ signal, progress }: BenchContext): Promise<BenchResult[]> => {
-  const costs: Record<Rendering, Cost[]> = { 'on-demand': [], always: [] };
-  const measure = (rendering: Rendering) => async (): Promise<number> => {
-    progress(`ovn/on-demand: pods of ${USED} of ${NETWORKS} networks, rendered ${rendering}`);
-    costs[rendering].push(await wholeCost(rendering, signal));
-    return costs[rendering].length;
-  };
-  await takeTurns({ runs: RUNS, signal }, { 'on-demand': measure('on-demand'), always: measure('always') });
-  return Object.entries(UNITS).map(([quantity, unit]) => {
-    const [value, reference] = (['on-demand', 'always'] as const).map((rendering) =>
-      median(costs[rendering].map((cost) => cost[quantity as Quantity])),
+/**
+ * A node for each rendering, which all runs share. In each run another ovn-controller starts on both: one that has not seen how
+ * everything came, as after the node's start.
+ */
+export const benchOnDemand = async ({ signal, progress, eachRun }: BenchContext): Promise<BenchResult[]> => {
+  progress(`ovn/on-demand: pods of ${USED} of ${NETWORKS} networks, rendered on demand and always`);
+  await using resources = new AsyncDisposableStack();
+  const [onDemand, always] = [await start('on-demand', signal, resources), await start('always', signal, resources)];
+  return await eachRun(async (run) => {
+    const costs = await takeTurns<Rendering, Cost>(
+      { rounds: ROUNDS, run, signal },
+      { 'on-demand': () => costOf(onDemand, signal), always: () => costOf(always, signal) },
     );
-    return benchResult({
-      name: `ovn/on-demand-${quantity}`,
-      value: value ?? 0,
-      unit,
-      reference: reference ?? 0,
-      runs: RUNS,
+    return Object.entries(UNITS).map(([quantity, unit]) => {
+      const of = (rendering: Rendering): number => median(costs[rendering].map((cost) => cost[quantity as Quantity]));
+      const [name, value, reference] = [`ovn/on-demand-${quantity}`, of('on-demand'), of('always')];
+      return benchResult({ name, value, unit, reference, rounds: ROUNDS });
     });
   });
 };
 
-const wholeCost = async (networkRendering: Rendering, signal: AbortSignal): Promise<Cost> => {
+const start = async (
+  networkRendering: Rendering,
+  signal: AbortSignal,
+  resources: AsyncDisposableStack,
+): Promise<WholeNode> => {
   const name = `bench-${networkRendering}-${process.pid}`;
   const spec = { name, networks: NETWORKS, used: USED, networkRendering, withOvn: true, spare: 0 };
-  await using whole = await startWholeNode(spec, signal);
-  const { node, quiet, started } = whole;
-  await plugPods(node);
-  await quiet();
-  // One that has not seen how everything came, as after the node's start.
+  const whole = resources.use(await startWholeNode(spec, signal));
+  await plugPods(whole.node);
+  await whole.quiet();
+  return whole;
+};
+
+const costOf = async ({ node, quiet, started }: WholeNode, signal: AbortSignal): Promise<Cost> => {
   await node.crash('ovn-controller');
   await quiet();
   const controller = await node.pidOf('ovn-controller');
-  const [start, cpu] = [await ageMs(controller), await cpuMilliseconds(controller)];
+  const [age, cpu] = [await ageMs(controller), await cpuMilliseconds(controller)];
   // The others have come to rest with it, but ovs-vswitchd, which always has a little to do.
   await settledRssKib(controller, signal);
   const rss = new Map<string, number>();
@@ -91,7 +95,7 @@ const wholeCost = async (networkRendering: Rendering, signal: AbortSignal): Prom
     flows,
     'logical-flows': logicalFlows,
     datapaths,
-    'controller-start': start,
+    'controller-start': age,
     'controller-cpu': cpu,
   };
 };

@@ -7,6 +7,7 @@ import {
   nodeSwitchName,
   transitSwitchName,
 } from '../../agent/model/names.ts';
+import { takeTurns } from '../alternate.ts';
 import type { BenchContext } from '../context.ts';
 import type { OvnNode } from '../node/ovn-node.ts';
 import { cpuMilliseconds } from '../process-memory.ts';
@@ -17,7 +18,7 @@ import { DATAPATHS, type DatapathName, datapathFlowsName } from './ovn-names.ts'
 import { startWholeNode, type WholeNode } from './whole-node.ts';
 
 const NETWORKS = 20;
-const RUNS = 7;
+const ROUNDS = 3;
 
 /** By the name of their network. */
 const DATAPATH_NAMES: Readonly<Record<DatapathName, (network: string) => string>> = {
@@ -43,20 +44,22 @@ interface Cost {
 }
 
 /** Each network is taken away before the next one is added. */
-export const benchOvnCost = async ({ signal, progress }: BenchContext): Promise<BenchResult[]> => {
-  progress(`ovn: ${RUNS} networks beside ${NETWORKS} others`);
+export const benchOvnCost = async ({ signal, progress, eachRun }: BenchContext): Promise<BenchResult[]> => {
+  progress(`ovn: ${ROUNDS} networks in each run beside ${NETWORKS} others`);
   const spec = { name: `bench-ovn-${process.pid}`, networks: NETWORKS, withOvn: true, spare: 0 };
   await using whole = await startWholeNode(spec, signal);
-  const costs: Cost[] = [];
   const parts = await flowsOfDatapaths(whole.node, `${namespaceOf(NETWORKS)}_net`);
-  for (let round = 0; round <= RUNS; round++) {
-    signal.throwIfAborted();
-    const cost = await oneMore(whole, NETWORKS + 1 + round);
-    // The first one finds ovn-controller just started, when it does more than later.
-    if (round > 0) costs.push(cost);
-  }
+  // The first one finds ovn-controller just started, when it does more than later.
+  const rounds = { rounds: ROUNDS, warmUp: 1, signal };
+  return await eachRun(async (run) => {
+    const { more } = await takeTurns({ ...rounds, run }, { more: (round) => oneMore(whole, NETWORKS + 1 + round) });
+    return resultsOf(more, parts);
+  });
+};
+
+const resultsOf = (costs: readonly Cost[], parts: Readonly<Record<DatapathName, number>>): BenchResult[] => {
   const result = (name: string, unit: string, of: (cost: Cost) => number): BenchResult =>
-    benchResult({ name: `ovn/${name}`, value: median(costs.map(of)), unit, reference: 1, runs: RUNS });
+    benchResult({ name: `ovn/${name}`, value: median(costs.map(of)), unit, reference: 1, rounds: ROUNDS });
   return [
     result('recomputes-per-network', '', ({ recomputes }) => recomputes),
     result('flows-per-network', '', ({ flows }) => flows),
@@ -64,7 +67,7 @@ export const benchOvnCost = async ({ signal, progress }: BenchContext): Promise<
     result('datapaths-per-network', '', ({ datapaths }) => datapaths),
     result('controller-cpu-per-network', 'ms', ({ cpu }) => cpu),
     ...DATAPATHS.map((datapath) =>
-      benchResult({ name: datapathFlowsName(datapath), value: parts[datapath], unit: '', reference: 1, runs: 1 }),
+      benchResult({ name: datapathFlowsName(datapath), value: parts[datapath], unit: '', reference: 1, rounds: 1 }),
     ),
   ];
 };

@@ -15,7 +15,7 @@ import { startWholeNode, type WholeNode } from './whole-node.ts';
 const NETWORKS = 60;
 /** Added one after the other, beside the others. */
 const MORE = 4;
-const RUNS = 3;
+const ROUNDS = 3;
 
 type Command = (chassis: string) => readonly string[];
 
@@ -39,20 +39,25 @@ const AS_IT_IS = 'as-it-is';
 type Turn = SettingName | typeof AS_IT_IS;
 type Cost = Readonly<Record<SettingQuantity, number>>;
 
-export const benchOvnSettings = async ({ signal, progress }: BenchContext): Promise<BenchResult[]> => {
+export const benchOvnSettings = async ({ signal, progress, eachRun }: BenchContext): Promise<BenchResult[]> => {
   const turn = (setting: Turn) => (): Promise<Cost> => {
     progress(`ovn/settings: ${NETWORKS} networks and ${MORE} more, ${setting}`);
     return costWith(setting, signal);
   };
   const turns = Object.fromEntries([AS_IT_IS, ...SETTINGS].map((setting) => [setting, turn(setting as Turn)]));
-  const costs = await takeTurns<Turn, Cost>({ runs: RUNS, signal }, turns as Record<Turn, () => Promise<Cost>>);
+  return await eachRun(async (run) =>
+    resultsOf(await takeTurns<Turn, Cost>({ rounds: ROUNDS, run, signal }, turns as Record<Turn, () => Promise<Cost>>)),
+  );
+};
+
+const resultsOf = (costs: Readonly<Record<Turn, readonly Cost[]>>): BenchResult[] => {
   const quantities = Object.keys(SETTING_QUANTITIES) as SettingQuantity[];
   return SETTINGS.flatMap((setting) =>
     quantities.map((quantity) => {
       const of = (which: Turn): number => median(costs[which].map((cost) => cost[quantity]));
       const [value, reference] = [of(setting), of(AS_IT_IS)];
       const name = settingName(setting, quantity);
-      return benchResult({ name, value, unit: SETTING_QUANTITIES[quantity], reference, runs: RUNS });
+      return benchResult({ name, value, unit: SETTING_QUANTITIES[quantity], reference, rounds: ROUNDS });
     }),
   );
 };

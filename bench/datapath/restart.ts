@@ -5,23 +5,28 @@ import type { OvnNode } from '../node/ovn-node.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
 import { median } from '../statistics.ts';
 
-const RUNS = 5;
+const ROUNDS = 3;
 
 /** Against the native tools that print what is there, one after the other. */
-export const benchRestart = async ({ signal, progress, manyNetworks }: BenchContext): Promise<BenchResult[]> => {
+export const benchRestart = async ({
+  signal,
+  progress,
+  manyNetworks,
+  eachRun,
+}: BenchContext): Promise<BenchResult[]> => {
   const many = await manyNetworks();
-  progress(`node/restart-500: ${RUNS} starts`);
-  const { values, references } = await alternate(
-    { runs: RUNS, warmUp: 1, signal },
-    async () => {
-      const { ms, written } = await many.restart();
-      if (written > 0) throw new Error(`a restart wrote ${written} times where everything was right`);
-      return ms;
-    },
-    () => dump(many.node),
-  );
-  const [value, reference] = [median(values), median(references)];
-  return [benchResult({ name: 'node/restart-500', value, unit: 'ms', reference, runs: RUNS })];
+  progress(`node/restart-500: ${ROUNDS} starts`);
+  const restart = async (): Promise<number> => {
+    const { ms, written } = await many.restart();
+    if (written > 0) throw new Error(`a restart wrote ${written} times where everything was right`);
+    return ms;
+  };
+  return await eachRun(async (run) => {
+    const rounds = { rounds: ROUNDS, run, warmUp: 1, signal };
+    const { values, references } = await alternate(rounds, restart, () => dump(many.node));
+    const [value, reference] = [median(values), median(references)];
+    return [benchResult({ name: 'node/restart-500', value, unit: 'ms', reference, rounds: ROUNDS })];
+  });
 };
 
 const DUMPS: readonly (readonly string[])[] = [

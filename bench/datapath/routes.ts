@@ -10,11 +10,11 @@ import { type BenchResult, benchResult } from '../report/result.ts';
 import { median } from '../statistics.ts';
 import { routingBatch } from './routing-items.ts';
 
-const RUNS = 7;
+const ROUNDS = 5;
 const NETWORKS = 500;
 
-export const benchRoutes = async ({ signal, progress }: BenchContext): Promise<BenchResult[]> => {
-  progress(`node/routes: ${RUNS} × the routes and rules of ${NETWORKS} networks each way`);
+export const benchRoutes = async ({ signal, progress, eachRun }: BenchContext): Promise<BenchResult[]> => {
+  progress(`node/routes: ${ROUNDS} × the routes and rules of ${NETWORKS} networks each way`);
   const program = await nodeProgram('host-agent', 'bench/datapath/host-agent.ts');
   await using resources = new AsyncDisposableStack();
   const node = resources.use(await startOvnNode(`bench-routes-${process.pid}`, signal));
@@ -22,25 +22,25 @@ export const benchRoutes = async ({ signal, progress }: BenchContext): Promise<B
   const batches = (verb: 'add' | 'del') =>
     ([4, 6] as const).map((family) => [family, routingBatch(NETWORKS, family, verb)] as const);
   const [add, remove] = [batches('add'), batches('del')];
-  const run = async (inputs: typeof add): Promise<void> => {
+  const apply = async (inputs: typeof add): Promise<void> => {
     for (const [family, input] of inputs) {
       await node.run(['ip', `-${family}`, '-batch', '-'], { input, timeoutMs: 120_000 });
     }
   };
-  const { values, references } = await alternate(
-    { runs: RUNS, warmUp: 1, signal },
-    async () => {
-      agent.write('again\n');
-      return Number(await agent.line());
-    },
-    async () => {
-      const start = performance.now();
-      await run(add);
-      const milliseconds = performance.now() - start;
-      await run(remove);
-      return milliseconds;
-    },
-  );
-  const [value, reference] = [median(values), median(references)];
-  return [benchResult({ name: 'node/routes', value, unit: 'ms', reference, runs: RUNS })];
+  const product = async (): Promise<number> => {
+    agent.write('again\n');
+    return Number(await agent.line());
+  };
+  const tool = async (): Promise<number> => {
+    const start = performance.now();
+    await apply(add);
+    const milliseconds = performance.now() - start;
+    await apply(remove);
+    return milliseconds;
+  };
+  return await eachRun(async (run) => {
+    const { values, references } = await alternate({ rounds: ROUNDS, run, warmUp: 1, signal }, product, tool);
+    const [value, reference] = [median(values), median(references)];
+    return [benchResult({ name: 'node/routes', value, unit: 'ms', reference, rounds: ROUNDS })];
+  });
 };

@@ -12,7 +12,7 @@ import { type ForwardCluster, type GatewayMode, SENDERS, type Sender, startForwa
 import type { Measurement } from './measurement.ts';
 
 const MODES: readonly GatewayMode[] = ['shared', 'local'];
-const RUNS = 12;
+const ROUNDS = 4;
 /** Of 32 packets. */
 const BATCHES = 250;
 const ROUND_TRIPS = 100;
@@ -59,17 +59,23 @@ export const benchForward = async (context: BenchContext): Promise<BenchResult[]
   return results;
 };
 
-const benchMode = async (mode: GatewayMode, { signal, progress }: BenchContext): Promise<BenchResult[]> => {
+const benchMode = async (mode: GatewayMode, { signal, progress, eachRun }: BenchContext): Promise<BenchResult[]> => {
   progress(`forward: a cluster in ${mode} gateway mode, in a guest unless this kernel has VRF and OVS's datapath`);
   await using cluster = await startForwardCluster(
     { gatewayMode: mode, batches: BATCHES, roundTrips: ROUND_TRIPS },
     signal,
   );
   progress(
-    `forward: ${BATCHES} batches of packets and ${ROUND_TRIPS} round trips, ${RUNS} times each way, in ${mode} gateway mode`,
+    `forward: ${BATCHES} batches of packets and ${ROUND_TRIPS} round trips, ${ROUNDS} times each way in a run, in ${mode} gateway mode`,
   );
-  const samples = await takeTurns({ runs: RUNS, warmUp: 1, signal }, turnsOf(cluster));
-  return VARIANTS.filter((variant) => variant.mode === mode).flatMap((variant) => {
+  const turns = turnsOf(cluster);
+  return await eachRun(async (run) =>
+    resultsOf(mode, await takeTurns({ rounds: ROUNDS, run, warmUp: 1, signal }, turns)),
+  );
+};
+
+const resultsOf = (mode: GatewayMode, samples: Readonly<Record<TurnName, readonly Measurement[]>>): BenchResult[] =>
+  VARIANTS.filter((variant) => variant.mode === mode).flatMap((variant) => {
     const of = (sender: Sender, quantity: Quantity): number => quantity.of(samples[`${sender}-${variant.family}`]);
     return QUANTITIES.flatMap((quantity) =>
       quantity.against.map((reference) =>
@@ -78,12 +84,11 @@ const benchMode = async (mode: GatewayMode, { signal, progress }: BenchContext):
           value: of('udn', quantity),
           unit: 'µs',
           reference: of(reference, quantity),
-          runs: RUNS,
+          rounds: ROUNDS,
         }),
       ),
     );
   });
-};
 
 type TurnName = `${Sender}-${Family}`;
 

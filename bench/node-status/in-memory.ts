@@ -46,8 +46,8 @@ export const benchNodeStatusWrites = async ({ progress }: BenchContext): Promise
   const names = nodes.map(({ name }) => name);
   const object = await measureOneObject(cluster.client, names);
   progress(`  one object with ${NODES} field managers: ${JSON.stringify(object)}`);
-  const changes = { unit: 'writes', reference: FLAPS * NODES, runs: 1 };
-  const stored = { unit: 'KiB', reference: object.bytesStored / 1024, runs: 1 };
+  const changes = { unit: 'writes', reference: FLAPS * NODES, rounds: 1 };
+  const stored = { unit: 'KiB', reference: object.bytesStored / 1024, rounds: 1 };
   return [
     benchResult({ name: 'control/node-status/stored', value: one.bytesStored / 1024, ...stored }),
     benchResult({ name: 'control/node-status/reports', value: flaps.reports, ...changes }),

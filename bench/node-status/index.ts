@@ -66,11 +66,11 @@ export const measureNodeStatus = async (
   const rss = await settledRssKib(manager.pid, signal);
   for (const problem of manager.problems) progress(`control/node-status: ${problem}`);
   const [watchedName = '', cpu = '', rssName = ''] = NODE_STATUS_NAMES;
-  const perNode = { reference: nodes.length, runs: 1 };
+  const perNode = { reference: nodes.length, rounds: 1 };
   return [
     benchResult({ name: watchedName, value: one.bytesWatched / 1024, unit: 'KiB', ...perNode }),
     benchResult({ name: cpu, value: one.cpuMs, unit: 'ms', ...perNode }),
-    benchResult({ name: rssName, value: rss / 1024, unit: 'MiB', reference: rssBefore / 1024, runs: 1 }),
+    benchResult({ name: rssName, value: rss / 1024, unit: 'MiB', reference: rssBefore / 1024, rounds: 1 }),
   ];
 };
 

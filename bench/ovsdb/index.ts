@@ -10,17 +10,17 @@ import { type ClientRun, type Measured, runIdl, runReplica } from './clients.ts'
 import { lastEvent, podEvents, SENTINEL, switches } from './dataset.ts';
 import { Player, record } from './recording.ts';
 
-const RUNS = 3;
+const ROUNDS = 1;
 const UPDATES = 20_000;
 
 /** From nothing to a replica of 100,000 ports on 100 switches. */
-export const benchSync = async ({ progress, signal }: BenchContext): Promise<BenchResult[]> => {
-  progress(`ovsdb/sync-100k: ${RUNS} times each`);
+export const benchSync = async (context: BenchContext): Promise<BenchResult[]> => {
+  context.progress(`ovsdb/sync-100k: ${ROUNDS} times each`);
   await using server = await fill(100, 1000);
   const run: ClientRun = { mode: 'sync', remote: formatRemote(server.remote), rows: 100_000, sentinel: SENTINEL };
   return await compare(
     'ovsdb/sync-100k',
-    signal,
+    context,
     ({ sync }) => sync,
     () => runReplica(run),
     () => runIdl(run),
@@ -28,8 +28,8 @@ export const benchSync = async ({ progress, signal }: BenchContext): Promise<Ben
 };
 
 /** The time in which 20,000 transactions of pods that come and change are seen, with 10,000 ports there before. */
-export const benchUpdates = async ({ progress, signal }: BenchContext): Promise<BenchResult[]> => {
-  progress(`ovsdb/updates: ${RUNS} times each`);
+export const benchUpdates = async (context: BenchContext): Promise<BenchResult[]> => {
+  context.progress(`ovsdb/updates: ${ROUNDS} times each`);
   await using server = await fill(20, 500);
   const path = server.remote.transport === 'unix' ? server.remote.path : '';
   const recording = await record(
@@ -49,7 +49,7 @@ export const benchUpdates = async ({ progress, signal }: BenchContext): Promise<
   };
   return await compare(
     'ovsdb/updates',
-    signal,
+    context,
     ({ updates = 0 }) => updates,
     () => runReplica(run),
     () => runIdl(run),
@@ -68,15 +68,16 @@ const fill = async (count: number, portsOfEach: number): Promise<TestServer> => 
 
 const compare = async (
   name: string,
-  signal: AbortSignal,
+  { signal, eachRun }: BenchContext,
   pick: (measured: Measured) => number,
   ours: () => Promise<Measured>,
   theirs: () => Promise<Measured>,
-): Promise<BenchResult[]> => {
-  const { values, references } = await alternate(
-    { runs: RUNS, signal },
-    async () => pick(await ours()),
-    async () => pick(await theirs()),
-  );
-  return [benchResult({ name, value: median(values), unit: 'ms', reference: median(references), runs: RUNS })];
-};
+): Promise<BenchResult[]> =>
+  await eachRun(async (run) => {
+    const { values, references } = await alternate(
+      { rounds: ROUNDS, run, signal },
+      async () => pick(await ours()),
+      async () => pick(await theirs()),
+    );
+    return [benchResult({ name, value: median(values), unit: 'ms', reference: median(references), rounds: ROUNDS })];
+  });

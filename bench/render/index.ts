@@ -14,38 +14,42 @@ import { clusterObjects } from './objects.ts';
 const PODS_OF_EACH = 10;
 const EVENT_ROUNDS = 15;
 const EVENTS_PER_ROUND = 200;
-const START_RUNS = 5;
+const START_ROUNDS = 3;
 
 /** The processor time of one pod that comes or goes, with 1,000 networks and with one. */
-export const benchPodEvent = async ({ signal, progress }: BenchContext): Promise<BenchResult[]> => {
+export const benchPodEvent = async ({ signal, progress, eachRun }: BenchContext): Promise<BenchResult[]> => {
   progress(`render/pod-event-1000: ${EVENT_ROUNDS} × ${EVENTS_PER_ROUND} events with each number of networks`);
   await using resources = new AsyncDisposableStack();
   const [few, many] = await Promise.all([1, 1000].map((networks) => runningAgent(networks, resources)));
   if (few === undefined || many === undefined) throw new Error('no agents');
-  const { values, references } = await alternate(
-    { runs: EVENT_ROUNDS, warmUp: 1, signal },
-    () => askEvents(many),
-    () => askEvents(few),
-  );
-  const [value, reference] = [median(values), median(references)];
-  return [benchResult({ name: 'render/pod-event-1000', value, unit: 'µs', reference, runs: EVENT_ROUNDS })];
+  return await eachRun(async (run) => {
+    const { values, references } = await alternate(
+      { rounds: EVENT_ROUNDS, run, warmUp: 1, signal },
+      () => askEvents(many),
+      () => askEvents(few),
+    );
+    const [value, reference] = [median(values), median(references)];
+    return [benchResult({ name: 'render/pod-event-1000', value, unit: 'µs', reference, rounds: EVENT_ROUNDS })];
+  });
 };
 
 /** From the text of the API's objects to a reconciled database, against loading the same transactions one by one. */
-export const benchColdStart = async ({ signal, progress }: BenchContext): Promise<BenchResult[]> => {
-  progress(`render/cold-start-500: ${START_RUNS} times each`);
+export const benchColdStart = async ({ signal, progress, eachRun }: BenchContext): Promise<BenchResult[]> => {
+  progress(`render/cold-start-500: ${START_ROUNDS} times each`);
   await using resources = new AsyncDisposableStack();
   const folder = await temporaryFolder(resources);
   const objects = await writeObjects(folder, 500, 'with gateways');
   const recording = join(folder, 'recording.json');
   await withServer((server) => startAgent(objects, server, recording));
-  const { values, references } = await alternate(
-    { runs: START_RUNS, signal },
-    () => withServer((server) => startAgent(objects, server)),
-    () => withServer((server) => loadRawMirrored(recording, server)),
-  );
-  const [value, reference] = [median(values), median(references)];
-  return [benchResult({ name: 'render/cold-start-500', value, unit: 'ms', reference, runs: START_RUNS })];
+  return await eachRun(async (run) => {
+    const { values, references } = await alternate(
+      { rounds: START_ROUNDS, run, signal },
+      () => withServer((server) => startAgent(objects, server)),
+      () => withServer((server) => loadRawMirrored(recording, server)),
+    );
+    const [value, reference] = [median(values), median(references)];
+    return [benchResult({ name: 'render/cold-start-500', value, unit: 'ms', reference, rounds: START_ROUNDS })];
+  });
 };
 
 const runningAgent = async (networks: number, resources: AsyncDisposableStack): Promise<LineProcess> => {

@@ -7,19 +7,22 @@ export interface BenchDocument {
   readonly commit: string;
   /** For people: processor, memory, kernel, load. */
   readonly machine: string;
+  /** How often each benchmark was measured, and how long all of that took. */
+  readonly runs: number;
+  readonly minutes: number;
   readonly results: readonly BenchResult[];
 }
 
 /** In the order of `GOALS`. What an earlier document has of other benchmarks is not taken over: each is one run. */
 export const benchDocument = (
-  { commit, machine }: Pick<BenchDocument, 'commit' | 'machine'>,
+  facts: Omit<BenchDocument, 'results'>,
   results: readonly BenchResult[],
 ): BenchDocument => {
   const names = Object.keys(GOALS);
-  return { commit, machine, results: results.toSorted((a, b) => names.indexOf(a.name) - names.indexOf(b.name)) };
+  return { ...facts, results: results.toSorted((a, b) => names.indexOf(a.name) - names.indexOf(b.name)) };
 };
 
-const HEADER = ['benchmark', 'value', 'compared with', 'unit', 'ratio', 'goal', '', 'runs', 'ratios'];
+const HEADER = ['benchmark', 'value', 'compared with', 'unit', 'ratio', 'goal', '', 'rounds', 'ratios'];
 
 /** With aligned columns, for a terminal. */
 export const formatTable = (results: readonly BenchResult[]): string =>
@@ -28,12 +31,13 @@ export const formatTable = (results: readonly BenchResult[]): string =>
     .join('\n')}\n`;
 
 /** For `docs/benchmarks.md`, as the formatter wants it. */
-export const formatMarkdown = ({ commit, machine, results }: BenchDocument): string => {
+export const formatMarkdown = ({ commit, machine, runs, minutes, results }: BenchDocument): string => {
   const [header = '', ...rows] = alignedRows(results).map((cells) => `| ${cells.join(' | ')} |`);
   const rule = widthsOf(results).map(
     (width, column) => '-'.repeat(width - (isNumber(column) ? 1 : 0)) + (isNumber(column) ? ':' : ''),
   );
-  return `Commit ${commit}, ${machine}.\n\n${[header, `| ${rule.join(' | ')} |`, ...rows].join('\n')}\n`;
+  const times = runs === 1 ? 'once' : `${runs} times`;
+  return `Commit ${commit}, ${machine}. Each was measured ${times}, in ${minutes} minutes together.\n\n${[header, `| ${rule.join(' | ')} |`, ...rows].join('\n')}\n`;
 };
 
 const BEGIN = '<!-- results -->';
@@ -70,7 +74,7 @@ const MIN_WIDTH = 3;
 
 const isNumber = (column: number): boolean => ![0, 3, 6, 8].includes(column);
 
-const cells = ({ name, value, unit, reference, ratio, runs, ratios = [] }: BenchResult): string[] => {
+const cells = ({ name, value, unit, reference, ratio, rounds, ratios = [] }: BenchResult): string[] => {
   const goal = GOALS[name];
   const result = goal === undefined ? '' : ratio <= goal ? 'met' : 'missed';
   return [
@@ -81,7 +85,7 @@ const cells = ({ name, value, unit, reference, ratio, runs, ratios = [] }: Bench
     short(ratio),
     goal === undefined ? '' : `≤ ${goal}`,
     result,
-    String(runs),
+    String(rounds),
     ratios.map(short).join(' '),
   ];
 };

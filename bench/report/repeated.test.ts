@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { repeated } from './repeated.ts';
 import { benchResult } from './result.ts';
 
-const run = (name: string, value: number) => benchResult({ name, value, unit: 'ms', reference: 10, runs: 5 });
+const run = (name: string, value: number) => benchResult({ name, value, unit: 'ms', reference: 10, rounds: 5 });
 
 it('of several runs the one with the median ratio is shown, beside the ratios of all', () => {
   expect(repeated([[run('a', 30), run('b', 11)], [run('a', 10), run('b', 12)], [run('a', 20)]])).toEqual([

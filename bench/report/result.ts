@@ -9,20 +9,20 @@ export interface BenchResult {
   /** `value / reference`: less is better. */
   readonly ratio: number;
   /** How often each of the two was measured. */
-  readonly runs: number;
+  readonly rounds: number;
   /** Ascending, of each time that the whole benchmark ran; only where it ran more than once. */
   readonly ratios?: readonly number[];
 }
 
 type Measured = Omit<BenchResult, 'ratio' | 'ratios'>;
 
-export const benchResult = ({ name, value, unit, reference, runs }: Measured): BenchResult => ({
+export const benchResult = ({ name, value, unit, reference, rounds }: Measured): BenchResult => ({
   name,
   value: rounded(value),
   unit,
   reference: rounded(reference),
   ratio: rounded(value / reference),
-  runs,
+  rounds,
 });
 
 /** Four significant digits: more are noise. */

@@ -9,7 +9,7 @@ import { ENDPOINTS_OF_EACH } from './objects.ts';
 import { publishedOf, publishedService, vipOf } from './published-objects.ts';
 
 const [FEW, MANY] = [100, 10_000];
-const RUNS = 20;
+const ROUNDS = 9;
 const WARM_UP = 3;
 
 export const ENDPOINT_FLOWS_NAMES = [
@@ -25,21 +25,30 @@ export const ENDPOINT_FLOWS_NAMES = [
  * alone: load balancers of OVN, and flows of the gateway bridge. Beside it one backend more, written straight into the row of
  * a load balancer: what OVN takes, whoever writes.
  */
-export const benchEndpointFlows = async ({ signal, progress }: BenchContext): Promise<BenchResult[]> => {
-  progress(`services/endpoint-10k-flows: ${RUNS} endpoints among each number of Services, with OVN at work`);
+export const benchEndpointFlows = async ({ signal, progress, eachRun }: BenchContext): Promise<BenchResult[]> => {
+  progress(`services/endpoint-10k-flows: ${ROUNDS} endpoints among each number of Services, with OVN at work`);
   await using resources = new AsyncDisposableStack();
   const [few, many] = [await startNode(FEW, signal, resources), await startNode(MANY, signal, resources)];
-  const samples = await takeTurns<'many' | 'few' | 'rawMany' | 'rawFew', Steps>(
-    { runs: RUNS, warmUp: WARM_UP, signal },
-    {
-      many: (round) => oneEndpoint(many, round),
-      few: (round) => oneEndpoint(few, round),
-      rawMany: (round) => oneBackend(many, round),
-      rawFew: (round) => oneBackend(few, round),
-    },
+  return await eachRun(async (run) =>
+    resultsOf(
+      await takeTurns<Turn, Steps>(
+        { rounds: ROUNDS, run, warmUp: WARM_UP, signal },
+        {
+          many: (round) => oneEndpoint(many, round),
+          few: (round) => oneEndpoint(few, round),
+          rawMany: (round) => oneBackend(many, round),
+          rawFew: (round) => oneBackend(few, round),
+        },
+      ),
+    ),
   );
+};
+
+type Turn = 'many' | 'few' | 'rawMany' | 'rawFew';
+
+const resultsOf = (samples: Readonly<Record<Turn, readonly Steps[]>>): BenchResult[] => {
   const result = (name: string, unit: string, of: readonly Steps[], than: readonly Steps[], part: keyof Steps) =>
-    benchResult({ name, value: medianOf(of, part), unit, reference: medianOf(than, part), runs: RUNS });
+    benchResult({ name, value: medianOf(of, part), unit, reference: medianOf(than, part), rounds: ROUNDS });
   const [all, bytes, agent, northd, raw] = ENDPOINT_FLOWS_NAMES;
   return [
     result(all, 'ms', samples.many, samples.few, 'all'),

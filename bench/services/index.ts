@@ -15,7 +15,7 @@ import { serviceObjects } from './objects.ts';
 
 const [FEW, MANY] = [100, 10_000];
 const ENDPOINT_ROUNDS = 100;
-const START_RUNS = 3;
+const START_ROUNDS = 3;
 
 export const ENDPOINT_NAMES = ['services/endpoint-10k', 'services/endpoint-10k-bytes'] as const;
 
@@ -23,21 +23,23 @@ export const ENDPOINT_NAMES = ['services/endpoint-10k', 'services/endpoint-10k-b
  * One endpoint more of one Service, among many and among few, until the database has it; another Service each time. Bytes are
  * those by which the database's file grows.
  */
-export const benchEndpoint = async ({ signal, progress }: BenchContext): Promise<BenchResult[]> => {
+export const benchEndpoint = async ({ signal, progress, eachRun }: BenchContext): Promise<BenchResult[]> => {
   progress(`services/endpoint-10k: ${ENDPOINT_ROUNDS} endpoints with each number of Services`);
   await using resources = new AsyncDisposableStack();
   const few = await startAgent(FEW, resources);
   const many = await startAgent(MANY, resources);
-  const bytes = { many: [] as number[], few: [] as number[] };
-  const { values, references } = await alternate(
-    { runs: ENDPOINT_ROUNDS, warmUp: WARM_UP, signal },
-    (round) => oneEndpoint(many, bytes.many, round),
-    (round) => oneEndpoint(few, bytes.few, round),
-  );
   const result = (name: string, unit: string, of: readonly number[], than: readonly number[]): BenchResult =>
-    benchResult({ name, value: median(of), unit, reference: median(than), runs: ENDPOINT_ROUNDS });
+    benchResult({ name, value: median(of), unit, reference: median(than), rounds: ENDPOINT_ROUNDS });
   const [time, written] = ENDPOINT_NAMES;
-  return [result(time, 'ms', values, references), result(written, 'bytes', bytes.many, bytes.few)];
+  return await eachRun(async (run) => {
+    const bytes = { many: [] as number[], few: [] as number[] };
+    const { values, references } = await alternate(
+      { rounds: ENDPOINT_ROUNDS, run, warmUp: WARM_UP, signal },
+      (round) => oneEndpoint(many, bytes.many, round),
+      (round) => oneEndpoint(few, bytes.few, round),
+    );
+    return [result(time, 'ms', values, references), result(written, 'bytes', bytes.many, bytes.few)];
+  });
 };
 
 /** Rounds after which compiled code is what it stays. */
@@ -82,8 +84,8 @@ const sizeOf = async ({ folder }: TestServer): Promise<number> => (await stat(jo
  * From the text of the API's objects to a reconciled database, against loading the same transactions one by one. A start where
  * everything is right is no measurement, but it must not write.
  */
-export const benchServicesStart = async ({ signal, progress }: BenchContext): Promise<BenchResult[]> => {
-  progress(`services/cold-start-10k: ${START_RUNS} times each`);
+export const benchServicesStart = async ({ signal, progress, eachRun }: BenchContext): Promise<BenchResult[]> => {
+  progress(`services/cold-start-10k: ${START_ROUNDS} times each`);
   await using resources = new AsyncDisposableStack();
   const folder = await temporaryFolder(resources);
   const objects = await writeServices(folder, MANY);
@@ -93,13 +95,15 @@ export const benchServicesStart = async ({ signal, progress }: BenchContext): Pr
     const { transactions } = await start(objects, server);
     if (transactions > 0) throw new Error(`a restart wrote ${transactions} times where everything was right`);
   });
-  const { values, references } = await alternate(
-    { runs: START_RUNS, signal },
-    () => withServer(async (server) => (await start(objects, server)).ms),
-    () => withServer((server) => loadRawMirrored(recording, server)),
-  );
-  const [value, reference] = [median(values), median(references)];
-  return [benchResult({ name: 'services/cold-start-10k', value, unit: 'ms', reference, runs: START_RUNS })];
+  return await eachRun(async (run) => {
+    const { values, references } = await alternate(
+      { rounds: START_ROUNDS, run, signal },
+      () => withServer(async (server) => (await start(objects, server)).ms),
+      () => withServer((server) => loadRawMirrored(recording, server)),
+    );
+    const [value, reference] = [median(values), median(references)];
+    return [benchResult({ name: 'services/cold-start-10k', value, unit: 'ms', reference, rounds: START_ROUNDS })];
+  });
 };
 
 /** The transactions of a start. */

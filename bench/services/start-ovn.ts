@@ -14,40 +14,45 @@ import type { Started } from './agent-process.ts';
 import { recordStart, writeServices } from './index.ts';
 
 const SERVICES = 10_000;
-const RUNS = 3;
+const ROUNDS = 1;
 
 export const START_OVN_NAMES = ['services/cold-start-10k-ovn', 'services/cold-start-10k-northd'] as const;
 
 /** Each start has a node of its own, where northd and ovn-controller are at work. */
-export const benchStartUntilOvn = async ({ signal, progress }: BenchContext): Promise<BenchResult[]> => {
-  progress(`services/cold-start-10k-ovn: ${RUNS} nodes each`);
+export const benchStartUntilOvn = async ({ signal, progress, eachRun }: BenchContext): Promise<BenchResult[]> => {
+  progress('services/cold-start-10k-ovn: a node for each start');
   await using resources = new AsyncDisposableStack();
   const folder = await temporaryFolder(resources);
   const objects = await writeServices(folder, SERVICES);
   const recording = join(folder, 'recording.json');
   await withServer((server) => recordStart(objects, server, recording));
-  const { agent, raw } = await takeTurns<'agent' | 'raw', Start>(
-    { runs: RUNS, signal },
-    {
-      agent: (round) =>
-        onNode(`agent-${round}`, signal, async (remote) => {
-          await using started = nodeProcess(join(import.meta.dirname, 'agent-process.ts'), [
-            objects,
-            formatRemote(remote),
-          ]);
-          return (JSON.parse(await started.line()) as Started).ms;
-        }),
-      raw: (round) =>
-        onNode(`raw-${round}`, signal, async (remote, node) => {
-          const own = join(folder, `recording-${round}.json`);
-          await writeFile(own, (await readFile(recording, 'utf8')).replaceAll(NB_GLOBAL, await globalOf(node)));
-          return await loadRaw(own, { remote });
-        }),
-    },
+  const byAgent = async (remote: Remote): Promise<number> => {
+    const program = join(import.meta.dirname, 'agent-process.ts');
+    await using started = nodeProcess(program, [objects, formatRemote(remote)]);
+    return (JSON.parse(await started.line()) as Started).ms;
+  };
+  const byLoader = async (remote: Remote, node: OvnNode): Promise<number> => {
+    const own = join(folder, 'recording-of-node.json');
+    await writeFile(own, (await readFile(recording, 'utf8')).replaceAll(NB_GLOBAL, await globalOf(node)));
+    return await loadRaw(own, { remote });
+  };
+  return await eachRun(async (run) =>
+    resultsOf(
+      await takeTurns<'agent' | 'raw', Start>(
+        { rounds: ROUNDS, run, signal },
+        {
+          agent: (round) => onNode(`agent-${round}`, signal, byAgent),
+          raw: (round) => onNode(`raw-${round}`, signal, byLoader),
+        },
+      ),
+    ),
   );
+};
+
+const resultsOf = ({ agent, raw }: Record<'agent' | 'raw', Start[]>): BenchResult[] => {
   const result = (name: string, part: keyof Start): BenchResult => {
     const [value, reference] = [median(agent.map((one) => one[part])), median(raw.map((one) => one[part]))];
-    return benchResult({ name, value, unit: 'ms', reference, runs: RUNS });
+    return benchResult({ name, value, unit: 'ms', reference, rounds: ROUNDS });
   };
   const [all, northd] = START_OVN_NAMES;
   return [result(all, 'all'), result(northd, 'northd')];

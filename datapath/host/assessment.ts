@@ -210,7 +210,9 @@ const assessFilter = (desired: DesiredFilter, { mirror }: Situation): Assessment
   const { link } = desired;
   if (!mirror.links.has(link)) return { ops: [], waiting: noLink(link) };
   if (mirror.filter(link)?.digest === desiredDigest(desired)) return RIGHT;
-  return { ops: [{ op: 'filter.put', filter: frameFilterOf(desired), withShared: true }] };
+  const filter = frameFilterOf(desired);
+  // Rules that are put again are a loss for who listens: all filters would be read for each new port.
+  return { ops: [{ op: 'filter.put', filter, withShared: mirror.isSharedWhole(filter.shared.name) === false }] };
 };
 
 /** Undefined when it is there, and a port of the VRF that it should be one of: an address must not be in the wrong table. */

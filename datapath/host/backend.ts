@@ -175,6 +175,7 @@ export class HostBackend implements Backend<HostItem> {
       filters.map(({ link }) => link),
       digestsOf(filters, read.filters),
     );
+    mirror.loadShared(read.filters.shared);
   }
 
   /** @returns keys of what the kernel refused, each with the first reason */
@@ -224,6 +225,7 @@ export class HostBackend implements Backend<HostItem> {
       mirror.loadSysctls([op.key], new Map([[op.key, op.value]]));
     } else if (op.op === 'filter.put') {
       mirror.loadFilters([op.filter.link], new Map([[op.filter.link, filterDigest(op.filter)]]));
+      mirror.loadShared(new Map([[op.filter.shared.name, true]]));
     }
   }
 

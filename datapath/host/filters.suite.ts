@@ -6,7 +6,7 @@ import { link, noPort, PORT, portOps } from './host-world.suite.ts';
 import { HostKeeper } from './keeper.suite.ts';
 import type { HostItem } from './types.ts';
 
-export const FILTER: HostItem = {
+export const FILTER: Extract<HostItem, { kind: 'filter' }> = {
   kind: 'filter',
   filter: {
     link: PORT,

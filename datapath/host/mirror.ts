@@ -52,6 +52,8 @@ export class Mirror {
   readonly #sysctls = new Map<string, string | undefined>();
   /** What `filterDigest` says, by link. Absent: not known. Undefined: it has none. */
   readonly #filters = new Map<string, string | undefined>();
+  /** Chains that filters share: whether they have all of their rules. Absent: not there, or not known. */
+  readonly #shared = new Map<string, boolean>();
   /** Keys of settings by their link. */
   readonly #sysctlsOf = new MultiMap<string>();
   /**
@@ -95,10 +97,15 @@ export class Mirror {
     return this.#filters.has(link) ? { digest: this.#filters.get(link) } : undefined;
   }
 
+  /** Undefined while it is not there, or nobody has read it. */
+  isSharedWhole(chain: string): boolean | undefined {
+    return this.#shared.get(chain);
+  }
+
   /** Takes what `EVERYTHING` gave. */
   load(snapshot: Snapshot): void {
     const maps = [this.links, this.#names, this.#vrfs, this.#addresses, this.routes, this.#routesBy, this.rules];
-    const others = [this.#neighbours, this.#sysctls, this.#sysctlsOf, this.#filters, this.staleTables];
+    const others = [this.#neighbours, this.#sysctls, this.#sysctlsOf, this.#filters, this.#shared, this.staleTables];
     for (const map of [...maps, ...others]) map.clear();
     for (const link of snapshot.links) this.#putLink(link);
     for (const address of snapshot.addresses) this.putAddress(address);
@@ -132,8 +139,13 @@ export class Mirror {
     for (const link of links) this.#filters.set(link, digests.get(link));
   }
 
+  loadShared(chains: ReadonlyMap<string, boolean>): void {
+    for (const [chain, isWhole] of chains) this.#shared.set(chain, isWhole);
+  }
+
   /** They have to be read again. @param link absent: all */
   loseFilters(link?: string): string[] {
+    if (link === undefined) this.#shared.clear();
     const links = link === undefined ? [...this.#filters.keys()] : [link];
     for (const one of links) this.#filters.delete(one);
     return links;
