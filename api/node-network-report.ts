@@ -97,7 +97,7 @@ export const reportStatusSchema = z
       .meta({ description: 'Which they are.' }),
     failedComponents: z.array(componentSchema).max(MAX_COMPONENTS).optional().meta({
       description:
-        'What the networks of the node need beside the agent and does not work; that which explains others first. Empty: all of it works.',
+        'Components other than the agent that the networks of the node need and that fail; root causes first. Empty: all of them work.',
       'x-kubernetes-list-type': 'atomic',
     }),
     exceptions: z

@@ -36,11 +36,11 @@ export const PROBLEM_CAUSES = {
   },
   'changed-by-others': {
     summary: 'another program changes what the agent programs on this node',
-    next: 'find out who: another firewall, network manager or CNI plugin, or a script; while a change is not repaired, packets pass that should not',
+    next: 'find the program that changes it: another firewall, network manager, CNI plugin or script; until the change is repaired, forbidden packets can pass',
   },
   'cni-busy': {
     summary: 'more CNI calls at once than the limit',
-    next: 'the kubelet retries; if it stays, look for pods whose ADD waits: udnctl pods',
+    next: 'the kubelet retries; if the problem persists, find pods whose ADD waits: udnctl pods',
     follows: ['database-unreachable', 'backend-failing'],
   },
   'cni-internal': {
@@ -68,7 +68,7 @@ export const PROBLEM_CAUSES = {
     ],
   },
   'cni-ovsdb': {
-    summary: 'the database of Open vSwitch does not take ports of pods',
+    summary: 'the Open vSwitch database rejects ports of pods',
     next: 'the message has the answer of ovsdb-server: check its disk and its log',
     follows: ['database-unreachable', 'database-failed'],
   },
@@ -83,7 +83,7 @@ export const PROBLEM_CAUSES = {
     follows: ['network-awaited', 'addresses-exhausted', 'address-conflict', 'api-unread'],
   },
   'connections-nearly-full': {
-    summary: 'networks have nearly all connections that they may have on this node',
+    summary: 'networks are close to their connection limit on this node',
     next: 'find the pods that open them: conntrack -L; the limit is --connections-per-network',
   },
   'controller-not-processing': {
@@ -101,7 +101,7 @@ export const PROBLEM_CAUSES = {
     next: 'check the ovsdb-server processes of this node and their sockets',
   },
   'endpoint-refused': {
-    summary: 'Services have endpoints that nothing is sent to',
+    summary: 'Services have endpoints that receive no traffic',
     next: 'correct the EndpointSlice, or the selector of the Service: udnctl explain service NAMESPACE/NAME',
   },
   'external-address-refused': {
@@ -114,12 +114,12 @@ export const PROBLEM_CAUSES = {
     follows: ['database-unreachable'],
   },
   'kernel-lacks': {
-    summary: 'this kernel lacks what networks use',
+    summary: 'this kernel lacks features that networks need',
     next: 'docs/node.md says what works without it',
   },
   'kubelet-cgroup-missing': {
     summary: 'the cgroup of the kubelet is unknown, or the kubelet is not in it',
-    next: 'run the kubelet in a cgroup of its own (kubelet.service), or name it: --kubelet-cgroup',
+    next: 'run the kubelet in its own cgroup (kubelet.service), or name it with --kubelet-cgroup',
   },
   'mtu-too-large': {
     summary: 'packets of networks do not fit the tunnels of this node',
@@ -145,7 +145,7 @@ export const PROBLEM_CAUSES = {
   },
   'node-identity-in-use': {
     summary: 'nodes have an id, a chassis or an address that others have',
-    next: 'delete the Node that is outdated, or give the machine an identity of its own',
+    next: 'delete the outdated Node, or give the machine its own identity',
   },
   'northd-not-processing': {
     summary: 'ovn-northd does not follow the northbound database',
@@ -165,7 +165,7 @@ export const PROBLEM_CAUSES = {
     next: 'udnctl diff and the log of the agent say more',
   },
   'peer-unprotected': {
-    summary: 'nothing is sent to some nodes, as no tunnel to them is encrypted',
+    summary: 'no traffic is sent to some nodes: no tunnel to them is encrypted',
     next: 'check strongSwan and ovs-monitor-ipsec on both nodes: docs/encryption.md',
     follows: ['tunnels-not-encrypted'],
   },
@@ -175,7 +175,7 @@ export const PROBLEM_CAUSES = {
   },
   'policy-not-enforced': {
     summary: 'network policies are not enforced: traffic that they deny is allowed',
-    next: 'put workloads that are to be kept apart on networks of their own; udnctl check names all policies',
+    next: 'put workloads that must be isolated on separate networks; udnctl check lists all policies',
   },
   'primary-taken': {
     summary: 'namespaces have more than one primary network',
@@ -186,7 +186,7 @@ export const PROBLEM_CAUSES = {
     next: 'ss -ltnp shows the process; stop it, or choose another port',
   },
   'tunnel-address-missing': {
-    summary: 'tunnels are to end at an address that this node does not have',
+    summary: 'the tunnel endpoint is an address that this node does not have',
     next: 'correct --encap-ip, or give the node the address',
   },
   'tunnels-not-encrypted': {

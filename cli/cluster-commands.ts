@@ -114,12 +114,12 @@ const podsCommand = (withNode: boolean): Command =>
       else printList(await listClusterPods(listOptions(options)), options);
     });
 
-const STATUS_CODES = '\nExit status: 0 everything works, 1 something fails or its state is not known.';
+const STATUS_CODES = '\nExit status: 0 all components work, 1 a component fails or its state is unknown.';
 
 const statusCommand = (withNode: boolean): Command =>
   withStatusOptions(
     new ProgramCommand('status')
-      .description('whether what networks need beside the agent works')
+      .description('whether the components that networks need work')
       .argument('[node]', 'this node, by exec into the pod of its agent; or what it has reported, with the reason'),
     withNode,
   ).action(async (named: string | undefined, options: Options, command: Command) => {
@@ -191,7 +191,7 @@ const asksNode = ({ node, cluster }: Options, command: Command): boolean => {
     ['allNamespaces', 'namespace', 'selector'].some((name) => command.getOptionValueSource(name) === 'cli');
   if (node === undefined || !isOfCluster) return node !== undefined;
   if (command.getOptionValueSource('node') !== 'cli') return false;
-  throw new CliError('--node asks the agent of that node, which has no use for -n, -A, -l and --cluster', 2);
+  throw new CliError('--node queries the agent of that node and cannot be combined with -n, -A, -l and --cluster', 2);
 };
 
 const OF_CLUSTER = [...SERVER_OPTIONS, 'allNamespaces', 'selector', 'node'];

@@ -197,12 +197,7 @@ interface DoctorOptions extends TextOptions, RemoteOptions, ServerOptions {
 
 const doctorCommand = (withNode: boolean): Command =>
   nodeAction(
-    withRemotes(
-      textCommand(
-        'doctor',
-        'find leftovers of deleted networks and pods on a node, and protections that are not in place',
-      ),
-    )
+    withRemotes(textCommand('doctor', 'find leftovers of deleted networks and pods on a node, and missing protections'))
       .option('--fix', 'remove the leftovers', false)
       .option(
         '--cluster [cluster]',

@@ -48,7 +48,7 @@ export const createProgram = (name = 'udnctl'): Command => {
 
 const renderCommand = (): Command =>
   new ProgramCommand('render')
-    .description('render what a node would be programmed with, from manifests; contacts nothing and changes nothing')
+    .description('render the desired state of a node from manifests; contacts nothing and changes nothing')
     .requiredOption('-f, --filename <path...>', 'files or directories with YAML or JSON, - for standard input')
     .requiredOption('--node <name>', 'name of the Node, which must be in the input')
     .addOption(

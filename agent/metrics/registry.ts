@@ -105,7 +105,7 @@ export const AGENT_METRICS = {
     type: 'gauge',
     help: 'Time since the queue was last empty.',
     labels: ['backend'],
-    use: 'alert: above 60 for 5 minutes: something cannot be reconciled',
+    use: 'alert: above 60 for 5 minutes: reconciliation keeps failing',
   },
   udn_agent_wanted_objects: {
     type: 'gauge',

@@ -29,7 +29,8 @@ export const startGoneNetworks = (
   const gone = new GoneNetworks({
     ...{ facts, settings, conntrack, clock: systemClock },
     whenTakenAway: (signal) => whenTakenAway({ render, databases, reconcilers }, signal),
-    onError: (network, error) => log.warn({ network, err: error }, 'state of a deleted network is not all removed yet'),
+    onError: (network, error) =>
+      log.warn({ network, err: error }, 'state of a deleted network has not been removed completely'),
   });
   feeder.networks.withhold((id, network, isHere) => {
     const leaving = gone.leaving.get(id);

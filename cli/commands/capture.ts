@@ -85,7 +85,7 @@ const checkTcpdump = async (runner: CaptureSources['runner'], filter: string): P
 };
 
 const NO_TCPDUMP =
-  "tcpdump is not installed on this node: install the package tcpdump, or use --node, as the agent's image has it";
+  "tcpdump is not installed on this node: install the package tcpdump, or use --node: the agent's image contains it";
 
 const hopsOfPod = async (sources: CaptureSources, key: string, filter: string): Promise<Hops> => {
   const [node, networks, pods] = await Promise.all([

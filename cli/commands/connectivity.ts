@@ -44,8 +44,8 @@ It creates two namespaces, each with a network and three pods, and deletes them 
 export const connectivityCommand = (): Command =>
   withServer(
     new ProgramCommand('connectivity')
-      .description('measure with pods of its own who reaches whom, Services, DNS, the API server and the MTU')
-      .option('--default-network', 'test the default network, without networks of its own', false)
+      .description('measure reachability between networks, Services, DNS, the API server and the MTU with test pods')
+      .option('--default-network', 'test the default network only, without test networks', false)
       .option('--subnet <cidr...>', 'subnets of both networks (default: 10.203.0.0/16, fd00:10:203::/48)')
       .addOption(
         new Option('--node <node...>', 'place pods on these one or two nodes (default: the first two that fit)').env(

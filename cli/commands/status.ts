@@ -22,7 +22,7 @@ export const nodeStatus = async (agent: Pick<AgentClient, 'node' | 'health'>): P
       {
         head: ['COMPONENT', 'STATE', 'SINCE', 'MESSAGE'],
         rows: components.map(({ component, state, since, message = '' }) => [component, state, since, message]),
-        empty: 'nothing was looked at yet',
+        empty: 'not checked yet',
       },
     ],
     exitStatus: components.length > 0 && components.every(isWorking) ? 0 : 1,

@@ -51,7 +51,8 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'translations of routers',
-    without: 'traffic of a network leaves with addresses of its pods, which may overlap with others',
+    without:
+      'traffic of a network leaves the node with addresses of its pods, which may overlap with those of other networks',
     has: (part) => isRow(part, 'NAT'),
   },
   {

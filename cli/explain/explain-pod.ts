@@ -107,8 +107,10 @@ const interfaceOf = async (sources: ExplainSources, attachment: PodAttachmentSta
   if (attachment.hostInterface !== undefined) {
     return (await interfaceChecks(sources, attachment.hostInterface, attachment.port)).checks;
   }
-  const next = 'the container runtime has not called the CNI plugin for it: see the pod’s events and the kubelet’s log';
-  return [missing('OVS interface', 'it has none', next)];
+  // The line of the agent names a call that failed.
+  const next =
+    'kubectl describe pod; without a CNI call that failed, see the log of the kubelet and the container runtime';
+  return [missing('OVS interface', 'the port has no OVS interface', next)];
 };
 
 const insideChecks = ({ podNetns }: ExplainSources, pod: PodStatus, attachment: PodAttachmentStatus): Check[] => {

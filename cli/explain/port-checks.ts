@@ -96,7 +96,7 @@ export const interfaceChecks = async (
   if (problem !== undefined) return { checks: [missing(what, `${name}: ${problem.found}`, problem.next)], ofport };
   const state = setOf(row['link_state'])[0] ?? 'without link state';
   if (state === 'down') {
-    const next = 'ip link show on the node, and in the pod: an end that is down loses all packets of the pod';
+    const next = 'run ip link show on the node and in the pod: an end that is down drops all packets of the pod';
     return { checks: [missing(what, `${name}, ofport ${ofport}: its link is down`, next)], ofport };
   }
   return { checks: [ok(what, `${name}, ofport ${ofport}, ${state}`)], ofport };

@@ -99,7 +99,7 @@ const followState = (registers: Registry[], manager: Followed): void => {
   }
   new Gauge({
     name: 'udn_clustermanager_pods_waiting',
-    help: 'Pods that lack something of a layer-2 network: no_free_address, refused (an event of the pod says why), or claim (the IPAMClaim is not written yet).',
+    help: 'Pods that wait for a layer-2 network, by cause: no_free_address, refused (an event of the pod has the reason), or claim (the IPAMClaim is not written yet).',
     labelNames: ['cause'],
     registers,
     collect() {
