@@ -11,6 +11,7 @@ import { CAUGHT_UP, ManagerProcess } from './manager-process.ts';
 import {
   NODE_NAMES,
   namespaceChain,
+  namespaceOf,
   networkRequest,
   nodeChain,
   podName,
@@ -31,7 +32,7 @@ export interface Fleet extends AsyncDisposable {
   readonly signal: AbortSignal;
   /** With the rights of an administrator. @returns milliseconds */
   play(chains: readonly RequestChain[]): Promise<number>;
-  /** Every tenant has a layer-2 network. */
+  /** Every tenant has a layer-2 network: those that have none get one. */
   readonly layer2: () => Promise<void>;
   /** And ten pods, whose addresses have not been given out by anybody. */
   readonly pods: () => Promise<void>;
@@ -51,7 +52,10 @@ export const startFleet = async (name: string, size: number, signal: AbortSignal
   const layer2 = once(async () => {
     await using manager = new ManagerProcess(plane.kubeconfig);
     await manager.whenLogged(CAUGHT_UP);
-    await createNetworks(base, tenants(size), () => 'Layer2');
+    const { items } = await plane.client.list(USER_DEFINED_NETWORKS);
+    const there = new Set(items.map(({ metadata }) => metadata.namespace));
+    const missing = tenants(size).filter((tenant) => !there.has(namespaceOf(tenant)));
+    await createNetworks(base, missing, () => 'Layer2');
   });
   const pods = once(async () => {
     await layer2();

@@ -122,9 +122,9 @@ export type Creatable = ObjectInput & { readonly metadata: ObjectRef };
 
 export const sliceRequest = (slice: ObjectInput): ChainRequest => post(ENDPOINT_SLICES, slice);
 
-/** When nobody mirrors it. */
-export const sliceRemoval = ({ namespace, name }: ObjectRef): RequestChain => [
-  { method: 'DELETE', path: resourcePath(ENDPOINT_SLICES, { namespace, name }), mayFail: [GONE] },
+/** All of a tenant, in one request. When nobody mirrors them. */
+export const sliceRemoval = (tenant: number): RequestChain => [
+  { method: 'DELETE', path: resourcePath(ENDPOINT_SLICES, { namespace: namespaceOf(tenant) }) },
 ];
 
 /** As it could be created again. */

@@ -1,12 +1,15 @@
 /** A cluster manager that starts where everything is as it should be: how long that takes, and what it holds in memory. */
+import { parseNetworkIdPool } from '../../api/network-id-pool.ts';
 import {
   CLUSTER_USER_DEFINED_NETWORKS,
   IPAM_CLAIMS,
   NETWORK_ATTACHMENT_DEFINITIONS,
+  NETWORK_ID_POOLS,
   USER_DEFINED_NETWORKS,
 } from '../../api/resources.ts';
 import { NAMESPACES, NODES, PODS } from '../../kube/resources.ts';
-import type { ResourceType } from '../../kube/types.ts';
+import type { KubeObject, ResourceType } from '../../kube/types.ts';
+import { idsIn } from '../../net/id-ranges.ts';
 import { alternate } from '../alternate.ts';
 import type { BenchContext } from '../context.ts';
 import { settledRssKib } from '../process-memory.ts';
@@ -15,6 +18,7 @@ import { median } from '../statistics.ts';
 import type { Fleet } from './fleet.ts';
 import { CAUGHT_UP, ManagerProcess } from './manager-process.ts';
 import { parseRequestCounts, requestsBetween, writesOf } from './server-requests.ts';
+import { watchTally } from './watch-until.ts';
 
 const ROUNDS = 1;
 
@@ -32,6 +36,7 @@ export const benchRestart = async (
   progress(`control/restart-1000: ${ROUNDS} times each`);
   await fleet.addresses();
   const { plane, signal } = fleet;
+  await finishPreparation(fleet);
   let memory: number[] = [];
   const restart = async (): Promise<number> => {
     const before = parseRequestCounts(await plane.metrics());
@@ -59,6 +64,25 @@ export const benchRestart = async (
     ];
   });
 };
+
+/**
+ * Managers that prepared the cluster ended when its last network or pod was ready, with something left to write: statuses, and ids that
+ * they had reserved for more networks, which a manager retires at its start and frees afterwards (ADR 63).
+ */
+const finishPreparation = async ({ plane, size, signal }: Fleet): Promise<void> => {
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
+  const isFinal = (pool: KubeObject): boolean => {
+    const { given, retired } = parseNetworkIdPool(pool).status;
+    return retired.length === 0 && [...idsIn(given)].length === size;
+  };
+  await using pools = await watchTally({ client: plane.client, resource: NETWORK_ID_POOLS, isDone: isFinal }, patience);
+  await using manager = new ManagerProcess(plane.kubeconfig);
+  await manager.whenLogged(CAUGHT_UP);
+  await pools.reaches(1);
+  await settledRssKib(manager.pid, signal);
+};
+
+const PATIENCE_MS = 60_000;
 
 /** All kinds at once, each in one answer, by a process that has started long ago; the objects are parsed and not kept. */
 const listAll = async ({ plane: { client } }: Fleet): Promise<number> => {

@@ -41,7 +41,7 @@ export const benchMirrors = async (
   };
   const cleanly = (turn: () => Promise<number>) => async (): Promise<number> => {
     const milliseconds = await turn();
-    await fleet.play([...sources, ...mirrors.values()].map(({ metadata }) => sliceRemoval(metadata)));
+    await fleet.play(tenants(fleet.size).map(sliceRemoval));
     return milliseconds;
   };
   return await eachRun(async (run) => {

@@ -39,7 +39,7 @@ const podEvents = (
   const change = async (desired: boolean): Promise<void> => {
     // Each has a name of its own, as pods have.
     if (desired) count += 1;
-    const object = podObject(1, 199, `new-${count}`);
+    const object = podObject(1, 127, `new-${count}`);
     const key = `${object.metadata.namespace}/${object.metadata.name}`;
     const projection = desired ? projectPod(object, LOCAL_NODE) : undefined;
     if (projection === undefined) pods.remove(key);

@@ -29,16 +29,16 @@ export const clusterObjects = (networks: number, podsOfEach: number, gateways?: 
   ];
 };
 
-/** @param index of the pod among those of its tenant, below 200 */
+/** With addresses of its node's subnets: a pod with others has no port. @param index of the pod among those of its tenant, below 128 */
 export const podObject = (tenant: number, index: number, name = `web-7d9c5b6f4d-${index}`): KubeObject => {
   const namespace = namespaceOf(tenant);
-  const number = tenant * 256 + index;
+  const number = tenant * 128 + index;
   const [high, low] = [(number >> 8) & 255, number & 255];
   const networks = {
     default: entry(
       `10.${128 + (number >> 16)}.${high}.${low}`,
-      14,
-      `fd00:10:128::${tenant.toString(16)}:${index.toString(16)}`,
+      15,
+      `fd00:10:128:1::${tenant.toString(16)}:${index.toString(16)}`,
       'infrastructure-locked',
     ),
     [`${namespace}/net`]: entry(`10.20.0.${index + 3}`, 24, `fd00:20::${(index + 3).toString(16)}`, 'primary'),
@@ -80,7 +80,7 @@ export const nodeObject = (node: number, tenants: readonly number[], chassisId?:
     subnetAt(parseCidr('fd00:20::/48'), 64, node - 1),
   ];
   const subnets = {
-    default: [`10.128.${node}.0/24`, `fd00:10:128:${node}::/64`],
+    default: [`10.${126 + 2 * node}.0.0/15`, `fd00:10:128:${node}::/64`],
     ...Object.fromEntries(tenants.map((tenant) => [`${namespaceOf(tenant)}_net`, ofTenants])),
   };
   return {
