@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
 import { NETWORK_ID_POOLS, NODE_NETWORK_REPORTS } from '../../api/resources.ts';
 import { createFakeClock } from '../../base/testing/fake-clock.ts';
+import type { KubeClient } from '../../kube/types.ts';
 import { formatRanges, rangesOf } from '../../net/id-ranges.ts';
 import { createTestCluster, type TestCluster, type TestClusterOptions } from '../testing/harness.ts';
 import { layer2Udn, nad, netConf, node, tenant } from '../testing/objects.ts';
@@ -98,6 +99,12 @@ const report = async (agents: readonly Agent[]): Promise<void> => {
   await cluster.settled();
 };
 
+const restart = async (): Promise<void> => {
+  await cluster.stop();
+  cluster.start();
+  await cluster.settled();
+};
+
 const givenAndTakenAway = async (agents: readonly Agent[]): Promise<void> => {
   await cluster.createAndSettle(layer2Udn('red/net', ['10.20.0.0/16']));
   await report(agents);
@@ -120,12 +127,31 @@ describe('the id of a deleted network', () => {
     await givenAndTakenAway(agents);
     await cluster.delete('UserDefinedNetwork', 'red/net');
     await expectHeld({ 1: ['n2'] }, agents.slice(0, 1));
-    await cluster.stop();
-    cluster.start();
+    await restart();
     await vi.waitFor(() => expect(cluster.manager.state?.registry.ids.holdersOf(1)).toEqual(['n2']));
     await expectNeverGiven(1);
     await cluster.delete('Node', 'n2');
     await expectHeld({}, agents.slice(0, 1));
+  });
+
+  it('costs no write at a start that finds the pool as desired', async () => {
+    let writes = 0;
+    const wire = (client: KubeClient): KubeClient => ({
+      ...client,
+      update: (resource, ...rest) => {
+        if (resource === NETWORK_ID_POOLS) writes += 1;
+        return client.update(resource, ...rest);
+      },
+    });
+    const agents = await startWith(['n1'], { wire });
+    await givenAndTakenAway(agents);
+    await restart(); // The ids that were granted ahead are nobody's now.
+    await expectHeld({}, agents);
+    writes = 0;
+    await restart();
+    expect(writes).toBe(0);
+    await cluster.createAndSettle(layer2Udn('blue/net', ['10.20.0.0/16']));
+    expect(writes).toBeGreaterThan(0);
   });
 
   it('is reserved for a node that was cut off before it said that it has it, also when no manager saw the network go', async () => {

@@ -21,13 +21,14 @@ import {
   heldByNode,
   holdersIn,
   listedIn,
+  meaningOf,
   readReports,
 } from './id-pool.ts';
 
 export interface IdKeeperOptions {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'update' | 'list'>;
   readonly clock: Clock;
-  /** Of the nodes that there are, as far as they can be read. */
+  /** Of the nodes, as far as they can be read. */
   readonly reports: () => Iterable<ReportFacts>;
   readonly record: IdRecord;
   /** When the program started. */
@@ -69,6 +70,8 @@ export class IdKeeper {
   /** What is to be done after a while. */
   readonly #due = new Set<string>();
   #resourceVersion: string | undefined;
+  /** The meaning of the pool in the API; undefined: unknown, also until a write is answered. */
+  #stored: string | undefined;
   #ahead = FIRST_AHEAD;
   readonly #waiting = new Set<() => void>();
   #writing: Promise<void> | undefined;
@@ -79,7 +82,7 @@ export class IdKeeper {
   constructor(options: IdKeeperOptions, signal: AbortSignal) {
     this.#options = options;
     this.#record = options.record;
-    this.#resourceVersion = options.found.resourceVersion;
+    this.#remember(options.found);
     this.#signal = signal;
     onAbort(signal, () => this.#end());
     this.look();
@@ -178,21 +181,24 @@ export class IdKeeper {
     }
   }
 
-  /** @throws KubeError */
+  #remember({ resourceVersion, status }: FoundPool): void {
+    this.#resourceVersion = resourceVersion;
+    this.#stored = status && meaningOf(status);
+  }
+
+  /** Sends nothing where the pool says that already, as after a start. @throws KubeError */
   async #send(plan: RecordPlan): Promise<void> {
     const { client, observe } = this.#options;
-    const body: ObjectInput = {
-      metadata: {
-        name: NETWORK_ID_POOL,
-        ...(this.#resourceVersion !== undefined && { resourceVersion: this.#resourceVersion }),
-      },
-      status: plan.status,
-    };
+    const meaning = meaningOf(plan.status);
+    if (meaning === this.#stored) return;
+    this.#stored = undefined;
+    const version = this.#resourceVersion !== undefined && { resourceVersion: this.#resourceVersion };
+    const body: ObjectInput = { metadata: { name: NETWORK_ID_POOL, ...version }, status: plan.status };
     try {
-      const isNew = this.#resourceVersion === undefined;
-      const write = isNew ? client.create : client.update;
+      const write = this.#resourceVersion === undefined ? client.create : client.update;
       const written = await write(NETWORK_ID_POOLS, body, {}, this.#signal);
       this.#resourceVersion = written.metadata.resourceVersion;
+      this.#stored = meaning;
     } catch (error) {
       if (isConflict(error) || isAlreadyExists(error)) await this.#meetOther();
       else if (isNotFound(error) && this.#resourceVersion !== undefined) this.#resourceVersion = undefined;
@@ -210,7 +216,7 @@ export class IdKeeper {
   /** Somebody else has written: one that led before, or this one, without an answer. What it has given is not forgotten. */
   async #meetOther(): Promise<void> {
     const found = await findPool(this.#options.client, this.#signal);
-    this.#resourceVersion = found.resourceVersion;
+    this.#remember(found);
     if (found.error !== undefined) this.#record.suspectAll(0);
     else this.#record.adopt(found.status);
   }
@@ -220,7 +226,7 @@ export class IdKeeper {
     const { client, reports, observe } = this.#options;
     try {
       const found = await findOrMakePool(client, this.#signal);
-      this.#resourceVersion = found.resourceVersion;
+      this.#remember(found);
       const lost = adoptPool(this.#record, found, [...reports()]);
       // What was given meanwhile is not written down, and may be on nodes.
       for (const report of reports()) this.#record.suspect(listedIn(report));

@@ -1,10 +1,10 @@
 /** The NetworkIdPool as it is found, and what the nodes' reports say of the ids in it; see `id-keeper.ts`. */
-import { NETWORK_ID_POOL, type NetworkIdPool, parseNetworkIdPool } from '../../api/network-id-pool.ts';
+import { NETWORK_ID_POOL, type NetworkIdPool, type PoolStatus, parseNetworkIdPool } from '../../api/network-id-pool.ts';
 import { NETWORK_ID_POOLS, NODE_NETWORK_REPORTS } from '../../api/resources.ts';
 import { type Clock, delay } from '../../base/clock.ts';
 import { isNotFound } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/types.ts';
-import { hasId, idsIn } from '../../net/id-ranges.ts';
+import { formatRanges, hasId, idsIn } from '../../net/id-ranges.ts';
 import type { HoldersOf, IdRecord } from '../allocation/id-record.ts';
 import { MOST_NETWORKS } from '../allocation/network-room.ts';
 import { type ReportFacts, reportFacts } from '../facts/report-facts.ts';
@@ -69,6 +69,19 @@ const readPool = (object: KubeObject): FoundPool => {
   } catch (error) {
     return { status: undefined, resourceVersion, error };
   }
+};
+
+/** Equal for statuses that mean the same, whatever the order of their retired ids. */
+export const meaningOf = ({ given, retirement, retired }: PoolStatus | NetworkIdPool['status']): string => {
+  const ids = typeof given === 'string' ? given : formatRanges(given);
+  const entries = (retired ?? []).map((entry) => [
+    entry.id,
+    entry.network,
+    entry.routerKey,
+    entry.retirement,
+    entry.since,
+  ]);
+  return JSON.stringify([ids, retirement, entries.sort(([a], [b]) => Number(a) - Number(b))]);
 };
 
 /** @returns why what was written down is lost, where nodes say that there was something */
