@@ -17,6 +17,7 @@ export const AGENT_REASONS = {
   vswitchd: 'VswitchdNotResponding',
   northd: 'NorthdNotProcessing',
   ovnController: 'OVNControllerNotProcessing',
+  uplink: 'UplinkNotOnBridge',
   other: 'ComponentFailed',
 } as const;
 

@@ -29,6 +29,8 @@ export interface ComponentHealth {
   readonly state: ComponentState;
   /** What fails and what that means; empty while it works. */
   readonly message: string;
+  /** It has failed, and new pods work on this node all the same. */
+  readonly allowsPods?: true;
 }
 
 export interface TimedHealth extends ComponentHealth {
@@ -36,7 +38,7 @@ export interface TimedHealth extends ComponentHealth {
   readonly since: number;
 }
 
-/** Without them no pod can be added and nothing new is programmed; what is programmed works on. */
+/** Without them no pod can be added, nothing new is programmed, or nothing leaves the node: no place for new pods. */
 const NEEDED: ReadonlySet<Component> = new Set([
   'openvswitch-db',
   'northbound-db',
@@ -44,11 +46,12 @@ const NEEDED: ReadonlySet<Component> = new Set([
   'ovs-vswitchd',
   'ovn-northd',
   'ovn-controller',
+  'uplink',
 ]);
 
 /** Whether new pods fail on this node. */
-export const isNetworkDown = ({ component, state }: ComponentHealth): boolean =>
-  state === 'failed' && NEEDED.has(component);
+export const isNetworkDown = ({ component, state, allowsPods }: ComponentHealth): boolean =>
+  state === 'failed' && NEEDED.has(component) && !allowsPods;
 
 /** What speaks against pods on this node, a message each: failures, and without any what is not known. @param isSaid of which others say it */
 export const reasonsOfHealth = (

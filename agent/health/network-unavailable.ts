@@ -13,7 +13,7 @@ export const verdictOf = (health: readonly ComponentHealth[]): ConditionVerdict 
     const { component, message } = failed;
     return { status: 'True', reason: REASONS[component] ?? AGENT_REASONS.other, message };
   }
-  if (health.some(({ component, state }) => component in REASONS && state !== 'working')) return undefined;
+  if (health.some((one) => one.component in REASONS && one.state !== 'working' && !one.allowsPods)) return undefined;
   return { status: 'False', reason: AGENT_REASONS.up, message: 'OVN and Open vSwitch process what udn-agent programs' };
 };
 
@@ -24,4 +24,5 @@ const REASONS: Readonly<Partial<Record<Component, string>>> = {
   'ovs-vswitchd': AGENT_REASONS.vswitchd,
   'ovn-northd': AGENT_REASONS.northd,
   'ovn-controller': AGENT_REASONS.ovnController,
+  uplink: AGENT_REASONS.uplink,
 };

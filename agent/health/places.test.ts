@@ -27,8 +27,16 @@ describe('a component fails', () => {
   });
 });
 
-it('what others report is no second problem, and keeps no pod away', () => {
-  const health = placesHealth({ ...well, ...gateway('uplink-off-bridge', 'off'), kubeletLacks: 'none' });
+it('an uplink that is off its bridge keeps pods away, and is no second problem', () => {
+  const message = 'eth0 is not on br-ex';
+  const health = placesHealth({ ...well, ...gateway('uplink-off-bridge', message) });
+  expect([problemsOfHealth('n', health), reasonsOfHealth(health)]).toEqual([[], [message]]);
+  expect(verdictOf(health)).toEqual({ status: 'True', reason: 'UplinkNotOnBridge', message });
+});
+
+it('no bridge, packets that do not fit, and a kubelet outside of its cgroup keep no pod away', () => {
+  const mtu = { ...fits, status: 'True', message: 'too large' } as const;
+  const health = placesHealth({ ...gateway('gateway-missing', 'no gateway bridge'), mtu, kubeletLacks: 'none' });
   expect([problemsOfHealth('n', health), reasonsOfHealth(health)]).toEqual([[], []]);
   expect(verdictOf(health)).toMatchObject({ status: 'False' });
 });

@@ -1,4 +1,5 @@
 /** What others of the agent have found out about the node's places for traffic, as components. Pure. */
+import type { ProblemCause } from '../../api/problem-causes.ts';
 import type { Problem } from '../inputs/problem.ts';
 import type { Component, ComponentHealth } from './component.ts';
 import type { ConditionVerdict } from './node-condition.ts';
@@ -14,14 +15,20 @@ export interface FoundPlaces {
 
 /** Nothing is asked for this: each is known by events of the kernel and of Open_vSwitch. */
 export const placesHealth = ({ gateway, mtu, kubeletLacks }: FoundPlaces): ComponentHealth[] => [
-  judged('uplink', gateway.find(({ cause }) => cause !== undefined && UPLINK_CAUSES.has(cause))?.message),
+  uplinkHealth(gateway),
   mtu === undefined
     ? { component: 'mtu', state: 'unknown', message: 'the MTU of the tunnels is not known' }
     : judged('mtu', mtu.status === 'True' ? mtu.message : undefined),
   judged('kubelet-cgroup', kubeletLacks),
 ];
 
-const UPLINK_CAUSES: ReadonlySet<string> = new Set(['uplink-off-bridge', 'gateway-missing']);
+/** Without a gateway bridge pods still reach pods; by a bridge that has lost its uplink nothing leaves the node. */
+const uplinkHealth = (gateway: readonly Problem[]): ComponentHealth => {
+  const messageOf = (cause: ProblemCause) => gateway.find((one) => one.cause === cause)?.message;
+  const missing = messageOf('gateway-missing');
+  if (missing !== undefined) return { ...judged('uplink', missing), allowsPods: true };
+  return judged('uplink', messageOf('uplink-off-bridge'));
+};
 
 const judged = (component: Component, message: string | undefined): ComponentHealth => ({
   component,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createFakeClock } from '../../base/testing/fake-clock.ts';
-import { type Component, isNetworkDown, reasonsOfHealth, type TimedHealth } from './component.ts';
+import { type Component, type ComponentHealth, isNetworkDown, reasonsOfHealth, type TimedHealth } from './component.ts';
 import type { NodeView } from './node-view.ts';
 import { HealthWatch } from './watch.ts';
 
@@ -61,7 +61,8 @@ const startWatch = async () => {
   const { node, view } = createNode();
   const clock = createFakeClock();
   const changes: TimedHealth[] = [];
-  const watch = new HealthWatch({ view, clock, others: () => [], onChange: (changed) => changes.push(...changed) });
+  const others = (): ComponentHealth[] => [{ component: 'uplink', state: 'working', message: '' }];
+  const watch = new HealthWatch({ view, clock, others, onChange: (changed) => changes.push(...changed) });
   watch.start();
   await clock.advance(8_000);
   const state = (component: Component) => watch.components().find((one) => one.component === component);
@@ -171,7 +172,7 @@ it('nothing is said to work before it was asked', () => {
   const { view } = createNode();
   const watch = new HealthWatch({ view, clock: createFakeClock(), others: () => [], onChange: () => undefined });
   expect(watch.components().every(({ state }) => state === 'unknown')).toBe(true);
-  expect(reasonsOfHealth(watch.components())).toHaveLength(6);
+  expect(reasonsOfHealth(watch.components())).toHaveLength(7);
 });
 
 it('a daemon that has stopped does not work again because its database was slow once', async () => {

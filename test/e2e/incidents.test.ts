@@ -13,6 +13,7 @@ import { NETWORK_ATTACHMENT_DEFINITIONS, USER_DEFINED_NETWORKS } from '../../api
 import { PODS } from '../../kube/resources.ts';
 import type { ManifestObject, Objects } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { askAgent } from './support/cluster/agent-metrics.ts';
 import { applyAndWait, deletePods, useCluster } from './support/cluster/cluster.ts';
 import { layer2, layer3, namespace, plainNamespace, pod } from './support/cluster/manifests.ts';
 import { type Said, udnctl } from './support/cluster/udnctl.ts';
@@ -62,6 +63,8 @@ const problemBecomes = (line: string | RegExp, exitStatus: 0 | 1): Promise<void>
 const answers = (args: readonly string[], line: string | RegExp): Promise<void> =>
   eventually(async () => expect(firstLine(await asked(...args))).toMatch(line), MINUTE_MS);
 
+const notReady = async (): Promise<string[]> => (await askAgent(cluster(), NODE, '/readyz')).trimEnd().split('\n');
+
 /** No error, and nothing that is not of this kernel or has been repaired. */
 const isWell = (): Promise<void> =>
   eventually(async () => {
@@ -75,8 +78,12 @@ describe('on the node', () => {
     await onNode('ovs-vsctl del-port br-ex eth0');
     await problemBecomes('uplink eth0 is not on br-ex: no traffic leaves this node  [uplink-off-bridge]', 1);
     expect((await problems()).stdout).toContain('follows from it: port eth0 is not on bridge br-ex yet');
+    const message = 'uplink eth0 is not on br-ex: no traffic leaves this node';
+    // The Node says it only where the API server is reached by another way: here it is beyond the uplink.
+    await eventually(async () => expect(await notReady()).toContain(message), MINUTE_MS);
     await onNode('ovs-vsctl add-port br-ex eth0');
     await isWell();
+    await eventually(async () => expect(await notReady()).toEqual(['ok']), MINUTE_MS);
   });
 
   it('the kubelet is outside of its cgroup', async () => {
