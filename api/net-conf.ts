@@ -61,6 +61,15 @@ export const parseNetConf = (config: string | undefined, nad: NadRef): NetConf |
   return conf;
 };
 
+/**
+ * Whether a configuration asks to be the primary network of its namespace: by its type and role alone, also when something
+ * else in it is wrong. Readers of other implementations go by these two.
+ */
+export const saysPrimary = (config: string | undefined, nad: NadRef): boolean => {
+  const object = `NetworkAttachmentDefinition ${nad.namespace}/${nad.name}`;
+  return ourPlugin(readConfig(config ?? '', nad, object))?.['role'] === 'primary';
+};
+
 /** The keys that have a value, sorted: what the API server stores is the same for the same network. */
 export const formatNetConf = (conf: NetConf): string =>
   canonicalJson({

@@ -147,7 +147,7 @@ const onNad = (context: TriggerContext, { key, before, after }: Change<NadFacts>
   // Its place may be free now for the primary network that was refused because of it.
   for (const failed of views.failedIn(namespace)) enqueue.network(failed);
   // The networks beside it name a second primary one.
-  if ([before, after].some((nad) => nad?.conf?.role === 'primary')) {
+  if ([before, after].some((nad) => nad?.isPrimary)) {
     for (const nad of caches.nads.byIndex('namespace', namespace)) enqueueOwners(context, nad.key, [nad]);
   }
   enqueuePodsOf(context, after);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { layer2Udn, layer3Udn, nad, namespace, node, pod, tenant, udn } from '../testing/objects.ts';
+import { layer2Udn, layer3Udn, nad, namespace, netConf, node, pod, tenant, udn } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
 import { clusterPerTest } from '../testing/per-test.ts';
 import { withoutRules } from '../testing/without-rules.ts';
@@ -162,6 +162,20 @@ describe('a UserDefinedNetwork', () => {
     await cluster.deleteAndSettle('UserDefinedNetwork', `ns/${winner}`);
     expect(await condition('UserDefinedNetwork', `ns/${loser}`)).toMatchObject({ status: 'True' });
     expect(await annotation('NetworkAttachmentDefinition', `ns/${loser}`, 'network-id')).toBe('2');
+  });
+
+  it('waits for a primary NAD that nobody can use, too, and follows when it is gone', async () => {
+    cluster.start();
+    const wrong = netConf('ns/hand', 'hand', { netAttachDefName: '/hand' });
+    await cluster.createAndSettle(tenant('ns'), nad('ns/hand', wrong), layer2Udn('ns/net', ['10.20.0.0/16']));
+    expect(await condition('UserDefinedNetwork', 'ns/net')).toMatchObject({
+      status: 'False',
+      reason: 'SyncError',
+      message: 'primary network already exist in namespace "ns": "hand"',
+    });
+    expect((await cluster.list('NetworkAttachmentDefinition')).length).toBe(1);
+    await cluster.deleteAndSettle('NetworkAttachmentDefinition', 'ns/hand');
+    expect(await condition('UserDefinedNetwork', 'ns/net')).toMatchObject({ status: 'True' });
   });
 
   it('puts its NAD back when somebody edits it, and keeps the ids on it', async () => {

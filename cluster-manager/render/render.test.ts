@@ -226,6 +226,11 @@ describe('plan', () => {
       'primary network already exist in namespace "ns": "other"',
     ],
     [
+      'there is a primary network that is wrong in another way',
+      view({ nads: [nadFacts(nad('ns/other', netConf('ns/other', 'other', { netAttachDefName: '/other' })))] }),
+      'primary network already exist in namespace "ns": "other"',
+    ],
+    [
       'a primary network is being written',
       view({ pendingPrimaries: () => ['ns/net', 'ns/other'] }),
       'primary network already exist in namespace "ns": "other"',
