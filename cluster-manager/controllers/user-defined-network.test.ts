@@ -76,7 +76,9 @@ describe('a UserDefinedNetwork', () => {
         /^Network allocation failed for at least one node: n[123], check UDN events for more info.$/,
       ),
     });
-    expect(eventsAbout('net')[0]).toMatch(/^NetworkAllocationFailed: Error occurred for node n.: no subnet left in/);
+    expect(eventsAbout('net')[0]).toMatch(
+      /^NetworkAllocationFailed: Error occurred for node (n.): error allocating network for node \1: no subnet left in/,
+    );
     expect(await condition('UserDefinedNetwork', 'other/net', 'NetworkAllocationSucceeded')).toMatchObject({
       status: 'True',
     });
