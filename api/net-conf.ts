@@ -3,7 +3,7 @@
  * UserDefinedNetworks; administrators write it by hand.
  */
 import { z } from 'zod';
-import { type Cidr, parseCidr } from '../net/cidr.ts';
+import { type Cidr, parseMaskedCidr } from '../net/cidr.ts';
 import type { Ip } from '../net/ip.ts';
 import { asText } from './as-text.ts';
 import { canonicalJson } from './canonical-json.ts';
@@ -12,7 +12,7 @@ import { CNI_PLUGIN_TYPE, RESERVED_NETWORK_NAMES } from './names.ts';
 import { brokenNetConfRule } from './net-conf-rules.ts';
 import type { NetworkSubnet, Topology } from './network.ts';
 import { parseWith, readJson } from './parse.ts';
-import { cidrSchema, commaList, ipSchema } from './scalars.ts';
+import { commaList, ipSchema, maskedCidrSchema } from './scalars.ts';
 
 export interface NetConf {
   readonly cniVersion: string;
@@ -197,7 +197,7 @@ const listOf = <Item>(item: z.ZodType<Item, string>): z.ZodType<readonly Item[]>
 const subnetSchema: z.ZodType<NetworkSubnet, string> = z.string().transform((text, context) => {
   const [, network = text, host] = /^([^/]+\/[0-9]+)\/([0-9]+)$/.exec(text) ?? [];
   try {
-    const cidr = parseCidr(network);
+    const cidr = parseMaskedCidr(network);
     return host === undefined ? { cidr } : { cidr, hostPrefix: Number(host) };
   } catch (error) {
     context.addIssue({ code: 'custom', message: (error as Error).message });
@@ -218,12 +218,12 @@ const netConfSchema = z.object({
   role: z.enum(['primary', 'secondary', '']).optional(),
   mtu: z.int().min(0).max(65_536).optional(),
   subnets: listOf(subnetSchema),
-  excludeSubnets: listOf(cidrSchema),
-  reservedSubnets: listOf(cidrSchema),
-  infrastructureSubnets: listOf(cidrSchema),
+  excludeSubnets: listOf(maskedCidrSchema),
+  reservedSubnets: listOf(maskedCidrSchema),
+  infrastructureSubnets: listOf(maskedCidrSchema),
   defaultGatewayIPs: listOf(ipSchema),
-  joinSubnet: listOf(cidrSchema),
-  transitSubnet: listOf(cidrSchema),
+  joinSubnet: listOf(maskedCidrSchema),
+  transitSubnet: listOf(maskedCidrSchema),
   allowPersistentIPs: z.boolean().default(false),
   physicalNetworkName: textOrNothing,
   vlanID: z.int().min(0).max(4094).optional(),
