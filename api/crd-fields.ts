@@ -1,7 +1,14 @@
 /** Fields that the configurations of several topologies share. */
 import { z } from 'zod';
 import { messageOf } from '../base/error-message.ts';
-import { type Cidr, cidrFamily, type InterfaceAddress, parseCidr, parseInterfaceAddress } from '../net/cidr.ts';
+import {
+  type Cidr,
+  cidrFamily,
+  type InterfaceAddress,
+  parseCidr,
+  parseInterfaceAddress,
+  parseMaskedCidr,
+} from '../net/cidr.ts';
 import { NetError } from '../net/errors.ts';
 import { type Ip, ipFamily, parseIp } from '../net/ip.ts';
 import { type Rule, VALIDATIONS, withRules } from './rules.ts';
@@ -45,7 +52,11 @@ const cidrOf = (field: string): z.ZodType<Cidr, string> => {
     });
 };
 
-export const cidrField = cidrOf('CIDR');
+/** With host bits it is the network that it is in, as in ovn-kubernetes: manifests of users have such. */
+export const cidrField: z.ZodType<Cidr, string> = z
+  .string()
+  .transform(readAs(parseMaskedCidr, () => CIDR_MESSAGE))
+  .meta({ maxLength: MAX_CIDR_LENGTH, [VALIDATIONS]: [{ rule: 'isCIDR(self)', message: CIDR_MESSAGE }] });
 
 /** An address with the prefix length of its network: the objects of others call it a CIDR. */
 export const addressField: z.ZodType<InterfaceAddress, string> = z

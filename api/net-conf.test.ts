@@ -27,6 +27,28 @@ const read = (fields: Record<string, unknown> = {}): NetConf => {
 };
 
 describe('NAD configuration', () => {
+  it('means the same with host bits and without, in all its subnets', () => {
+    const layer2 = {
+      topology: 'layer2',
+      subnets: '10.0.9.9/16',
+      joinSubnet: '100.70.0.1/16',
+      excludeSubnets: '10.0.4.4/24',
+    };
+    const conf = parseNetConf(config(layer2), NAD);
+    expect(conf).toMatchObject({
+      subnets: [{ cidr: '10.0.0.0/16' }],
+      joinSubnets: ['100.70.0.0/16'],
+      excludeSubnets: ['10.0.4.0/24'],
+    });
+    const masked = { ...layer2, subnets: '10.0.0.0/16', joinSubnet: '100.70.0.0/16', excludeSubnets: '10.0.4.0/24' };
+    expect(parseNetConf(config(masked), NAD)).toEqual(conf);
+    const layer3 = { subnets: '10.0.9.9/16/24,fd00::9/48/64' };
+    expect(parseNetConf(config(layer3), NAD)?.subnets).toEqual([
+      { cidr: '10.0.0.0/16', hostPrefix: 24 },
+      { cidr: 'fd00::/48', hostPrefix: 64 },
+    ]);
+  });
+
   it('is written with sorted keys and only those that have a value', () => {
     expect(formatNetConf(read({ mtu: 1400, joinSubnet: '100.65.0.0/16,fd99::/64', subnets: '10.20.0.0/16/24' }))).toBe(
       '{"cniVersion":"1.1.0","joinSubnet":"100.65.0.0/16,fd99::/64","mtu":1400,"name":"tenantred","netAttachDefName":"ns1/nad1","role":"primary","subnets":"10.20.0.0/16/24","topology":"layer3","type":"ovn-k8s-cni-overlay"}',
@@ -96,7 +118,7 @@ describe('NAD configuration', () => {
       config({ subnets: '10.0.0.0/16,10.0.5.0/24/25' }),
       'user defined subnet "10.0.0.0/16" overlaps user defined subnet "10.0.5.0/24"',
     ],
-    [config({ subnets: '10.0.0.5/16' }), 'subnets[0]: "10.0.0.5/16" has host bits set'],
+    [config({ subnets: '10.0.0.5/33' }), 'subnets[0]: "10.0.0.5/33" has a prefix length above 32'],
     [config({ mtu: 1 }), 'mtu: must be at least 576, is 1'],
     [config({ subnets: 'fd00::/48', mtu: 1000 }), 'MTU should be greater than or equal to 1280'],
     [config({ subnets: '10.0.0.0/16/30' }), 'a /30 of "10.0.0.0/16" has no address left for pods after the gateway\'s'],

@@ -3,7 +3,7 @@
  * UserDefinedNetworks; administrators write it by hand.
  */
 import { z } from 'zod';
-import { type Cidr, parseCidr } from '../net/cidr.ts';
+import { type Cidr, parseMaskedCidr } from '../net/cidr.ts';
 import type { Ip } from '../net/ip.ts';
 import { asText } from './as-text.ts';
 import { canonicalJson } from './canonical-json.ts';
@@ -12,7 +12,7 @@ import { CNI_PLUGIN_TYPE, RESERVED_NETWORK_NAMES } from './names.ts';
 import { brokenNetConfRule } from './net-conf-rules.ts';
 import type { NetworkSubnet, Topology } from './network.ts';
 import { parseWith, readJson } from './parse.ts';
-import { cidrSchema, commaList, ipSchema } from './scalars.ts';
+import { commaList, ipSchema, maskedCidrSchema } from './scalars.ts';
 
 export interface NetConf {
   readonly cniVersion: string;
@@ -59,6 +59,15 @@ export const parseNetConf = (config: string | undefined, nad: NadRef): NetConf |
   const broken = brokenNetConfRule(conf);
   if (broken !== undefined) throw new ApiError('ERR_API_RULE', broken.message, { object, field: broken.field });
   return conf;
+};
+
+/**
+ * Whether a configuration asks to be the primary network of its namespace: by its type and role alone, also when something
+ * else in it is wrong. Readers of other implementations go by these two.
+ */
+export const saysPrimary = (config: string | undefined, nad: NadRef): boolean => {
+  const object = `NetworkAttachmentDefinition ${nad.namespace}/${nad.name}`;
+  return ourPlugin(readConfig(config ?? '', nad, object))?.['role'] === 'primary';
 };
 
 /** The keys that have a value, sorted: what the API server stores is the same for the same network. */
@@ -188,7 +197,7 @@ const listOf = <Item>(item: z.ZodType<Item, string>): z.ZodType<readonly Item[]>
 const subnetSchema: z.ZodType<NetworkSubnet, string> = z.string().transform((text, context) => {
   const [, network = text, host] = /^([^/]+\/[0-9]+)\/([0-9]+)$/.exec(text) ?? [];
   try {
-    const cidr = parseCidr(network);
+    const cidr = parseMaskedCidr(network);
     return host === undefined ? { cidr } : { cidr, hostPrefix: Number(host) };
   } catch (error) {
     context.addIssue({ code: 'custom', message: (error as Error).message });
@@ -209,12 +218,12 @@ const netConfSchema = z.object({
   role: z.enum(['primary', 'secondary', '']).optional(),
   mtu: z.int().min(0).max(65_536).optional(),
   subnets: listOf(subnetSchema),
-  excludeSubnets: listOf(cidrSchema),
-  reservedSubnets: listOf(cidrSchema),
-  infrastructureSubnets: listOf(cidrSchema),
+  excludeSubnets: listOf(maskedCidrSchema),
+  reservedSubnets: listOf(maskedCidrSchema),
+  infrastructureSubnets: listOf(maskedCidrSchema),
   defaultGatewayIPs: listOf(ipSchema),
-  joinSubnet: listOf(cidrSchema),
-  transitSubnet: listOf(cidrSchema),
+  joinSubnet: listOf(maskedCidrSchema),
+  transitSubnet: listOf(maskedCidrSchema),
   allowPersistentIPs: z.boolean().default(false),
   physicalNetworkName: textOrNothing,
   vlanID: z.int().min(0).max(4094).optional(),

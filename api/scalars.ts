@@ -1,7 +1,7 @@
 /** Schemas of the value types of `net`. Their messages are those of `net`, which name the text that is wrong. */
 import { z } from 'zod';
 import { messageOf } from '../base/error-message.ts';
-import { type Cidr, type InterfaceAddress, parseCidr, parseInterfaceAddress } from '../net/cidr.ts';
+import { type Cidr, type InterfaceAddress, parseCidr, parseInterfaceAddress, parseMaskedCidr } from '../net/cidr.ts';
 import {
   type NetworkId,
   type NodeId,
@@ -30,6 +30,8 @@ const readWith =
 
 export const ipSchema: z.ZodType<Ip, string> = z.string().transform(readWith(parseIp));
 export const cidrSchema: z.ZodType<Cidr, string> = z.string().transform(readWith(parseCidr));
+/** Host bits are dropped. */
+export const maskedCidrSchema: z.ZodType<Cidr, string> = z.string().transform(readWith(parseMaskedCidr));
 export const interfaceAddressSchema: z.ZodType<InterfaceAddress, string> = z
   .string()
   .transform(readWith(parseInterfaceAddress));

@@ -32,13 +32,12 @@ describe('UserDefinedNetwork', () => {
   });
 
   it('names the object, the field and the text that is wrong', () => {
-    expect(() => parseUserDefinedNetwork(udn(layer3({ subnets: cidrs('fd00::/48', '10.0.0.5/24') })))).toThrow(
+    expect(() => parseUserDefinedNetwork(udn(layer3({ subnets: cidrs('fd00::/48', '10.0.0.5/33') })))).toThrow(
       expect.objectContaining({
         code: 'ERR_API_FIELD',
         object: 'UserDefinedNetwork ns/blue',
         field: 'spec.layer3.subnets[1].cidr',
-        message:
-          'spec.layer3.subnets[1].cidr: CIDR must be a masked network address (no host bits set): "10.0.0.5/24" has host bits set, the network is 10.0.0.0/24',
+        message: 'spec.layer3.subnets[1].cidr: CIDR is invalid: "10.0.0.5/33" has a prefix length above 32',
       }),
     );
   });

@@ -34,6 +34,12 @@ export const parseCidr = (text: string): Cidr => {
   return network;
 };
 
+/** The network that a text names, whatever host bits it has set. @throws NetError ERR_NET_CIDR */
+export const parseMaskedCidr = (text: string): Cidr => {
+  const { ip, length } = splitPrefix(text);
+  return networkOf(ip, length);
+};
+
 /** @throws NetError ERR_NET_CIDR */
 export const parseInterfaceAddress = (text: string): InterfaceAddress => {
   const { ip, length } = splitPrefix(text);

@@ -14,11 +14,11 @@ it('emits each diagnostic once, and again when it was away', () => {
   const events = new DiagnosticEvents((object, reason, message) => reported.push(`${object} ${reason} ${message}`));
   const update = (...diagnostics: readonly Diagnostic[]): void =>
     events.update(['isolation:red/a'], new Map([['isolation:red/a', diagnostics]]));
-  update(bad('port 99999', 'ErrorOpenDefaultPorts'), bad('no event'));
-  update(bad('port 99999', 'ErrorOpenDefaultPorts'));
-  expect(reported).toEqual(['Pod/red/a ErrorOpenDefaultPorts port 99999']);
-  update(bad('port 0', 'ErrorOpenDefaultPorts'));
+  update(bad('port 99999', 'ErrorUpdatingResource'), bad('no event'));
+  update(bad('port 99999', 'ErrorUpdatingResource'));
+  expect(reported).toEqual(['Pod/red/a ErrorUpdatingResource port 99999']);
+  update(bad('port 0', 'ErrorUpdatingResource'));
   update();
-  update(bad('port 0', 'ErrorOpenDefaultPorts'));
-  expect(reported.slice(1)).toEqual(Array(2).fill('Pod/red/a ErrorOpenDefaultPorts port 0'));
+  update(bad('port 0', 'ErrorUpdatingResource'));
+  expect(reported.slice(1)).toEqual(Array(2).fill('Pod/red/a ErrorUpdatingResource port 0'));
 });

@@ -8,7 +8,7 @@ export interface PodIdentity {
 }
 
 /**
- * `ErrorAllocatingPod`: it has no address. `ErrorAttachingPod`: it has not been plugged. `ErrorOpenDefaultPorts`: its
+ * `ErrorAllocatingPod`: it has no address. `ErrorAttachingPod`: it has not been plugged. `ErrorUpdatingResource`: its
  * annotation cannot be read, so nothing is open. `AnnotationRepaired`: its networks could not be read, and were written again.
  * `ConnectionLimitNear`: it has nearly all connections that it may have.
  */
@@ -17,7 +17,7 @@ export type PodEventReason =
   | 'ConnectionLimitNear'
   | 'ErrorAllocatingPod'
   | 'ErrorAttachingPod'
-  | 'ErrorOpenDefaultPorts';
+  | 'ErrorUpdatingResource';
 
 export type EmitPodEvent = (pod: PodIdentity, reason: PodEventReason, message: string) => void;
 

@@ -117,7 +117,7 @@ const emitOwnerEvent =
     const key = `${namespace}/${name}`;
     if (kind === 'Node' && (reason === 'NodeIdentityInUse' || reason === 'MTUTooLarge'))
       emitNodeEvent(namespace, reason, message);
-    else if (kind === 'Pod' && (reason === 'ErrorOpenDefaultPorts' || reason === 'ErrorAllocatingPod')) {
+    else if (kind === 'Pod' && (reason === 'ErrorUpdatingResource' || reason === 'ErrorAllocatingPod')) {
       emitPodEvent({ namespace, name, uid: facts.get('pod', key)?.uid }, reason, message);
     } else if (kind === 'Service' && isServiceEvent(reason)) {
       emitServiceEvent({ namespace, name, uid: facts.get('service', key)?.uid }, reason, message);

@@ -161,11 +161,14 @@ describe('render', () => {
   });
 
   it('renders the rest when one object is bad, and says which', () => {
-    const bad = udn('blue', { topology: 'Layer3', layer3: { role: 'Primary', subnets: [{ cidr: '10.20.0.5/16' }] } });
+    const bad = udn('blue', { topology: 'Layer3', layer3: { role: 'Primary', subnets: [{ cidr: '10.20.0.5/33' }] } });
     const output = renderFor('n1', [...objects, tenant('blue'), bad]);
     expect(hasErrors(output)).toBe(true);
     expect(output.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([
-      expect.objectContaining({ object: 'UserDefinedNetwork/blue/net', message: expect.stringContaining('host bits') }),
+      expect.objectContaining({
+        object: 'UserDefinedNetwork/blue/net',
+        message: expect.stringContaining('prefix length'),
+      }),
     ]);
     expect(output.northbound).toEqual(renderFor('n1').northbound);
   });

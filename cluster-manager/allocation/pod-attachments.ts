@@ -1,7 +1,6 @@
 /** Which layer-2 networks and localnets a pod is attached to, and what it asks of each. Pure. */
 
 import { annotationOf } from '../../api/annotations/annotation-of.ts';
-import { ignoredRequests } from '../../api/annotations/ignored-requests.ts';
 import {
   type Attachment,
   attachmentsOf,
@@ -75,14 +74,6 @@ export interface PodAttachments {
   /** Messages for the pod's events. */
   readonly problems: readonly string[];
 }
-
-/** What an active pod asks for and does not get, whatever it is given: messages for its events. */
-export const ignoredByNetworks = (pod: PodFacts, registry: NetworkRegistry): readonly string[] => {
-  if (!pod.isActive) return [];
-  return ignoredRequests(pod.annotations, pod.key).flatMap(({ nad, message }) =>
-    nad === undefined || registry.nad(nad) !== undefined ? [message] : [],
-  );
-};
 
 /** @param labels of the pod's namespace; undefined as long as it is not known */
 export const podAttachments = (

@@ -16,12 +16,6 @@ const layer3 = (subnets: readonly object[], more: object = {}) => ({
 
 it.each([
   [
-    'host bits in a subnet',
-    layer3([{ cidr: '10.20.0.5/16', hostSubnet: 24 }]),
-    '10.20.0.5/16/24',
-    'CIDR must be a masked network address (no host bits set)',
-  ],
-  [
     'parts of nodes that are no /64',
     layer3([{ cidr: 'fd00:20::/48', hostSubnet: 80 }]),
     'fd00:20::/48/80',

@@ -174,7 +174,7 @@ describe('a layer-3 NAD that was written by hand', () => {
       if (when === 'after') await cluster.create(...nodes);
       await cluster.settled();
       expect(eventsAbout('l3')).toEqual([
-        'NetworkAllocationFailed: Error occurred for node n3: no subnet left in 10.9.0.0/24/25',
+        'NetworkAllocationFailed: Error occurred for node n3: error allocating network for node n3: no subnet left in 10.9.0.0/24/25',
       ]);
       await cluster.deleteAndSettle('Node', 'n1');
       expect(await annotation('Node', 'n3', 'node-subnets')).toContain('"by-hand":["10.9.0.0/25"]');

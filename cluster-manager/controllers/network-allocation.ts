@@ -36,9 +36,11 @@ export const networkAllocation = (
   return { condition, fields: fieldsOf(record), failures };
 };
 
-/** For events, one for each node. @param failures node → why it has no subnet */
+/** For events, one for each node: first the words that users of ovn-kubernetes wait for, then what is wrong. @param failures node → why it has no subnet */
 export const failureTexts = (failures: ReadonlyMap<string, string>): string[] =>
-  [...failures].map(([node, message]) => `Error occurred for node ${node}: ${message}`);
+  [...failures].map(
+    ([node, message]) => `Error occurred for node ${node}: error allocating network for node ${node}: ${message}`,
+  );
 
 const fieldsOf = ({ name, network, keys }: NetworkRecord): NetworkStatusFields => ({
   networkName: name,

@@ -185,6 +185,7 @@ const report = async (
 ): Promise<void> => {
   const reason = errorReason(facts.kind);
   controller.problems.report(regarding(facts), reason, created.reason === reason ? [created.message] : []);
+  controller.problems.report(regarding(facts), 'SubnetNormalized', facts.hostBits);
   const transport = transportCondition(facts);
   const got = allocated(controller, facts, created);
   if (got === undefined) return;

@@ -3,8 +3,8 @@ import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { isNotFound, isReplaced } from '../../kube/errors.ts';
 import { PODS } from '../../kube/resources.ts';
 import type { Writer } from '../../kube/writer/types.ts';
+import { ignoredByNetworks } from '../allocation/ignored-by-networks.ts';
 import type { PodPlan } from '../allocation/plan-pod.ts';
-import { ignoredByNetworks } from '../allocation/pod-attachments.ts';
 import type { PodFacts } from '../facts/pod-facts.ts';
 import type { AddressWaiters } from './address-waiters.ts';
 import { settleClaim } from './claim-status.ts';
@@ -17,10 +17,11 @@ export const podReconciler =
     const { caches, writer, state, problems, waiting } = context;
     const pod = caches.pods.get(key);
     if (pod === undefined) return;
-    const plan = state.planPod(pod, caches.namespaces.get(pod.namespace)?.labels);
+    const labels = caches.namespaces.get(pod.namespace)?.labels;
+    const plan = state.planPod(pod, labels);
     const regarding = { apiVersion: 'v1', kind: 'Pod', name: pod.name, namespace: pod.namespace, uid: pod.uid };
     problems.report(regarding, 'ErrorAllocatingPod', plan.problems);
-    problems.report(regarding, 'RequestIgnored', ignoredByNetworks(pod, state.registry));
+    problems.report(regarding, 'RequestIgnored', ignoredByNetworks(pod, labels, state.registry));
     waiters.set(key, plan.waitsFor);
     const isSettled = await areSettled(context, plan, signal);
     // It may be gone meanwhile, or have completed.

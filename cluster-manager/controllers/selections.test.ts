@@ -1,7 +1,7 @@
 /** What a pod may select, and what a selection costs others. */
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestCluster, type TestCluster } from '../testing/harness.ts';
-import { nad, namespace, netConf, node, pod } from '../testing/objects.ts';
+import { layer3Udn, nad, namespace, netConf, node, pod, tenant } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
 
 let cluster: TestCluster;
@@ -47,6 +47,29 @@ it('what nothing follows is an event, once it is about a network of ours', async
     'RequestIgnored: k8s.ovn.org/requested-primary-udn has no effect: a pod is on the primary network of its namespace',
   ]);
   expect(events.every(({ type }) => type === 'Warning')).toBe(true);
+});
+
+describe('a static address on a layer-3 primary network', () => {
+  const DEFAULT_NETWORK = 'v1.multus-cni.io/default-network';
+  const asked = { namespace: 'ovn-kubernetes', name: 'default', ips: ['10.20.0.9/16', 'fd20::9/64'] };
+  const asking = pod('ns/p', {
+    annotations: { [DEFAULT_NETWORK]: JSON.stringify([{ ...asked, mac: '02:00:00:00:00:09' }]) },
+  });
+  const network = layer3Udn('ns/net', ['10.20.0.0/16', 'fd20::/48']);
+
+  it.each([
+    ['before', [asking], [network]],
+    ['after', [network], [asking]],
+  ])('is an event for a pod from %s the network', async (_when, first, second) => {
+    await cluster.createAndSettle(tenant('ns'), ...first);
+    await cluster.createAndSettle(...second);
+    const why =
+      'has no effect: network ns_net has topology Layer3, where the node allocates addresses; use Layer2 for static ones';
+    expect(eventsAbout('p')).toEqual([
+      `RequestIgnored: ${DEFAULT_NETWORK}: ips ${why}`,
+      `RequestIgnored: ${DEFAULT_NETWORK}: mac ${why}`,
+    ]);
+  });
 });
 
 it('tens of thousands are not looked at one by one', async () => {

@@ -7,7 +7,7 @@ import { hasClusterIpam } from '../../api/network.ts';
 import { equalBut } from '../../kube/json-equal.ts';
 import type { Change } from '../../kube/reflector/types.ts';
 import { idsIn } from '../../net/id-ranges.ts';
-import { ignoredByNetworks } from '../allocation/pod-attachments.ts';
+import { ignoredByNetworks } from '../allocation/ignored-by-networks.ts';
 import type { ClaimFacts } from '../facts/claim-facts.ts';
 import type { NadFacts } from '../facts/nad-facts.ts';
 import type { NamespaceFacts } from '../facts/namespace-facts.ts';
@@ -147,7 +147,7 @@ const onNad = (context: TriggerContext, { key, before, after }: Change<NadFacts>
   // Its place may be free now for the primary network that was refused because of it.
   for (const failed of views.failedIn(namespace)) enqueue.network(failed);
   // The networks beside it name a second primary one.
-  if ([before, after].some((nad) => nad?.conf?.role === 'primary')) {
+  if ([before, after].some((nad) => nad?.isPrimary)) {
     for (const nad of caches.nads.byIndex('namespace', namespace)) enqueueOwners(context, nad.key, [nad]);
   }
   enqueuePodsOf(context, after);
@@ -158,7 +158,14 @@ const enqueuePodsOf = (
   { caches, enqueue }: Pick<TriggerContext, 'caches' | 'enqueue'>,
   nad: NadFacts | undefined,
 ): void => {
-  if (nad?.conf === undefined || !hasClusterIpam(nad.conf)) return;
+  if (nad?.conf === undefined) return;
+  if (!hasClusterIpam(nad.conf)) {
+    // They hear that it does not honour what they ask for.
+    if (nad.conf.role !== 'primary') return;
+    const pods = caches.pods.byIndex('namespace', nad.metadata.namespace);
+    for (const { key, annotations } of pods) if (annotations.defaultNetwork !== undefined) enqueue.pod(key);
+    return;
+  }
   // First who has something of it.
   for (const pod of caches.pods.keysByIndex('usedNad', nad.key)) enqueue.pod(pod);
   const isPrimary = nad.conf.role === 'primary';
@@ -212,8 +219,9 @@ const onPod = (context: TriggerContext, change: Change<PodFacts>): void => {
   }
   if (after === undefined || !after.isActive) return;
   // Most pods have nothing of a layer-2 network: they are not even queued.
-  const { layer2, problems } = state.attachmentsOf(after, caches.namespaces.get(after.namespace)?.labels);
-  const isSaid = problems.length > 0 || ignoredByNetworks(after, state.registry).length > 0;
+  const labels = caches.namespaces.get(after.namespace)?.labels;
+  const { layer2, problems } = state.attachmentsOf(after, labels);
+  const isSaid = problems.length > 0 || ignoredByNetworks(after, labels, state.registry).length > 0;
   if (layer2.length > 0 || isSaid || state.hasLayer2(after)) enqueue.pod(key);
 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { layer2Udn, layer3Udn, nad, namespace, node, pod, tenant, udn } from '../testing/objects.ts';
+import { layer2Udn, layer3Udn, nad, namespace, netConf, node, pod, tenant, udn } from '../testing/objects.ts';
 import { observe } from '../testing/observed.ts';
 import { clusterPerTest } from '../testing/per-test.ts';
 import { withoutRules } from '../testing/without-rules.ts';
@@ -76,7 +76,9 @@ describe('a UserDefinedNetwork', () => {
         /^Network allocation failed for at least one node: n[123], check UDN events for more info.$/,
       ),
     });
-    expect(eventsAbout('net')[0]).toMatch(/^NetworkAllocationFailed: Error occurred for node n.: no subnet left in/);
+    expect(eventsAbout('net')[0]).toMatch(
+      /^NetworkAllocationFailed: Error occurred for node (n.): error allocating network for node \1: no subnet left in/,
+    );
     expect(await condition('UserDefinedNetwork', 'other/net', 'NetworkAllocationSucceeded')).toMatchObject({
       status: 'True',
     });
@@ -94,13 +96,47 @@ describe('a UserDefinedNetwork', () => {
     ]);
   });
 
+  it('with host bits in its subnets is the network without them, and an event says which', async () => {
+    cluster.start();
+    const joinSubnets = ['100.70.0.1/16', 'fd70::1/64'];
+    await cluster.createAndSettle(
+      ...['a', 'b'].map((name) => tenant(name)),
+      node('n1'),
+      layer3Udn('a/net', ['10.20.100.0/16', 'fd20::5/48'], { joinSubnets }),
+      layer2Udn('b/net', ['10.21.100.0/16', 'fd21::5/64']),
+      pod('b/p'),
+    );
+    const config = async (key: string) => {
+      const written = await cluster.get('NetworkAttachmentDefinition', key);
+      return JSON.parse((written?.['spec'] as { config?: string } | undefined)?.config ?? '{}');
+    };
+    expect(await config('a/net')).toMatchObject({
+      subnets: '10.20.0.0/16,fd20::/48',
+      joinSubnet: '100.70.0.0/16,fd70::/64',
+    });
+    expect(await config('b/net')).toMatchObject({ subnets: '10.21.0.0/16,fd21::/64' });
+    expect(await condition('UserDefinedNetwork', 'a/net')).toMatchObject({ status: 'True' });
+    expect(JSON.parse((await annotation('Node', 'n1', 'node-subnets')) ?? '')).toMatchObject({
+      a_net: ['10.20.0.0/24', 'fd20::/64'],
+    });
+    expect(await addressOf('b/p', 'b/net')).toBe('10.21.0.3/16');
+    expect(eventsAbout('net')).toEqual(
+      expect.arrayContaining([
+        'SubnetNormalized: spec.layer3.subnets[0].cidr: "10.20.100.0/16" has host bits set, the network is 10.20.0.0/16',
+        'SubnetNormalized: spec.layer3.joinSubnets[1]: "fd70::1/64" has host bits set, the network is fd70::/64',
+        'SubnetNormalized: spec.layer2.subnets[1]: "fd21::5/64" has host bits set, the network is fd21::/64',
+      ]),
+    );
+    expect(eventsAbout('net')).toHaveLength(6);
+  });
+
   it('that is wrong says so and stops no other', async () => {
     cluster.start();
     await withoutRules(cluster, 'userdefinednetworks.k8s.ovn.org', () =>
       cluster.createAndSettle(
         ...['a', 'b', 'c', 'd'].map((name) => tenant(name)),
         layer3Udn('a/net', ['10.128.0.0/16']),
-        layer3Udn('b/net', ['10.20.0.5/16']),
+        layer3Udn('b/net', ['10.20.0.5/33']),
         layer2Udn('c/net', ['10.20.0.0/16'], { ipam: { mode: 'Disabled' } }),
         layer2Udn('d/net', ['10.20.0.0/16']),
       ),
@@ -108,7 +144,7 @@ describe('a UserDefinedNetwork', () => {
     const messages = await Promise.all(['a', 'b', 'c', 'd'].map((ns) => condition('UserDefinedNetwork', `${ns}/net`)));
     expect(messages.map((one) => `${one?.status} ${one?.reason}: ${one?.message}`)).toEqual([
       'False SyncError: failed to generate NetworkAttachmentDefinition: user defined subnet "10.128.0.0/16" overlaps cluster subnet "10.128.0.0/14"',
-      'False SyncError: failed to generate NetworkAttachmentDefinition: spec.layer3.subnets[0].cidr: CIDR must be a masked network address (no host bits set): "10.20.0.5/16" has host bits set, the network is 10.20.0.0/16',
+      'False SyncError: failed to generate NetworkAttachmentDefinition: spec.layer3.subnets[0].cidr: CIDR is invalid: "10.20.0.5/33" has a prefix length above 32',
       'False SyncError: failed to generate NetworkAttachmentDefinition: spec.layer2.subnets: Subnets must be unset when ipam.mode is Disabled; spec.layer2.ipam.mode: Disabled ipam.mode is only supported for Secondary network',
       'True NetworkAttachmentDefinitionCreated: NetworkAttachmentDefinition has been created',
     ]);
@@ -162,6 +198,20 @@ describe('a UserDefinedNetwork', () => {
     await cluster.deleteAndSettle('UserDefinedNetwork', `ns/${winner}`);
     expect(await condition('UserDefinedNetwork', `ns/${loser}`)).toMatchObject({ status: 'True' });
     expect(await annotation('NetworkAttachmentDefinition', `ns/${loser}`, 'network-id')).toBe('2');
+  });
+
+  it('waits for a primary NAD that nobody can use, too, and follows when it is gone', async () => {
+    cluster.start();
+    const wrong = netConf('ns/hand', 'hand', { netAttachDefName: '/hand' });
+    await cluster.createAndSettle(tenant('ns'), nad('ns/hand', wrong), layer2Udn('ns/net', ['10.20.0.0/16']));
+    expect(await condition('UserDefinedNetwork', 'ns/net')).toMatchObject({
+      status: 'False',
+      reason: 'SyncError',
+      message: 'primary network already exist in namespace "ns": "hand"',
+    });
+    expect((await cluster.list('NetworkAttachmentDefinition')).length).toBe(1);
+    await cluster.deleteAndSettle('NetworkAttachmentDefinition', 'ns/hand');
+    expect(await condition('UserDefinedNetwork', 'ns/net')).toMatchObject({ status: 'True' });
   });
 
   it('puts its NAD back when somebody edits it, and keeps the ids on it', async () => {

@@ -1,7 +1,7 @@
 /** What the cluster manager keeps of a NetworkAttachmentDefinition. */
 import { ApiError } from '../../api/errors.ts';
 import { NAD_ANNOTATIONS } from '../../api/names.ts';
-import { type NetConf, parseNetConf } from '../../api/net-conf.ts';
+import { type NetConf, parseNetConf, saysPrimary } from '../../api/net-conf.ts';
 import {
   type NetworkAttachmentDefinition,
   type NetworkKeys,
@@ -19,6 +19,8 @@ export interface NadFacts {
   readonly conf: NetConf | undefined;
   /** Why it is wrong. */
   readonly confError: ApiError | undefined;
+  /** By its type and role alone: true also where `confError` is about something else. */
+  readonly isPrimary: boolean;
   /** The network that `keys` were given to. */
   readonly annotatedNetwork: string | undefined;
   readonly keys: NetworkKeys | undefined;
@@ -42,11 +44,15 @@ export const nadFacts = (object: unknown, before?: NadFacts): NadFacts => {
     config: nad.spec.config,
     conf: conf.value,
     confError: conf.error,
+    isPrimary: (conf.value?.role ?? roleOfWrong(nad, conf.error)) === 'primary',
     annotatedNetwork: nadAnnotatedNetwork(nad),
     keys: keys.value ?? idAlone,
     keysError: keys.error,
   };
 };
+
+const roleOfWrong = ({ spec, metadata }: NetworkAttachmentDefinition, error: ApiError | undefined) =>
+  error !== undefined && error.code !== 'ERR_API_SYNTAX' && saysPrimary(spec.config, metadata) ? 'primary' : undefined;
 
 const withoutTunnelKeys = (nad: NetworkAttachmentDefinition): NetworkAttachmentDefinition => {
   const { [NAD_ANNOTATIONS.tunnelKeys]: _nonsense, ...annotations } = nad.metadata.annotations;

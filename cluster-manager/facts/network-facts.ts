@@ -6,6 +6,7 @@ import {
 } from '../../api/cluster-user-defined-network.ts';
 import { type Condition, conditionSchema } from '../../api/condition.ts';
 import { ApiError } from '../../api/errors.ts';
+import { hostBitsIn } from '../../api/host-bits.ts';
 import type { LabelSelector } from '../../api/label-selector.ts';
 import { cudnNetworkName, udnNetworkName } from '../../api/names.ts';
 import { metadataSchema, type ObjectMeta } from '../../api/object.ts';
@@ -30,6 +31,8 @@ export interface NetworkFacts {
   /** Which namespaces; only of the cluster-wide kind. */
   readonly selector: LabelSelector | undefined;
   readonly error: ApiError | undefined;
+  /** Subnets that the spec has with host bits, and what they are without. */
+  readonly hostBits: readonly string[];
   readonly conditions: readonly Condition[];
   /** All else that the status says; whoever wrote it may have written anything. */
   readonly status: Readonly<Record<string, unknown>>;
@@ -45,8 +48,12 @@ export const udnFacts = (object: unknown, before?: NetworkFacts): NetworkFacts =
     key: `${namespace}/${name}`,
     networkName: udnNetworkName(namespace, name),
     selector: undefined,
+    hostBits: [],
   };
-  const parse = () => ({ spec: parseUserDefinedNetwork(object).spec });
+  const parse = () => {
+    const { spec } = parseUserDefinedNetwork(object);
+    return { spec, hostBits: hostBitsIn(rawSpec(object), 'spec') };
+  };
   return { ...common, ...(sameSpec(base, before) ?? attempt(parse)) };
 };
 
@@ -58,10 +65,15 @@ export const cudnFacts = (object: unknown, before?: NetworkFacts): NetworkFacts 
     key: base.metadata.name,
     networkName: cudnNetworkName(base.metadata.name),
     selector: undefined,
+    hostBits: [],
   };
   const parse = () => {
     const { spec } = parseClusterUserDefinedNetwork(object);
-    return { spec: { ...spec.network, uplinks: spec.uplinks }, selector: spec.namespaceSelector };
+    return {
+      spec: { ...spec.network, uplinks: spec.uplinks },
+      selector: spec.namespaceSelector,
+      hostBits: hostBitsIn(rawSpec(object), 'spec'),
+    };
   };
   return { ...common, ...(sameSpec(base, before) ?? attempt(parse)) };
 };
@@ -70,10 +82,10 @@ export const cudnFacts = (object: unknown, before?: NetworkFacts): NetworkFacts 
 const sameSpec = (
   { metadata: { uid, generation } }: Pick<NetworkFacts, 'metadata'>,
   before: NetworkFacts | undefined,
-): Pick<NetworkFacts, 'spec' | 'selector' | 'error'> | undefined => {
+): Pick<NetworkFacts, 'spec' | 'selector' | 'error' | 'hostBits'> | undefined => {
   if (before?.spec === undefined || uid === undefined || generation === undefined) return undefined;
   if (before.metadata.uid !== uid || before.metadata.generation !== generation) return undefined;
-  return { spec: before.spec, selector: before.selector, error: undefined };
+  return { spec: before.spec, selector: before.selector, error: undefined, hostBits: before.hostBits };
 };
 
 /** What has to be known even of an object that is wrong, to be able to say so and to delete it. */
@@ -90,6 +102,9 @@ const baseSchema = z.object({
     .nullish()
     .catch(undefined),
 });
+
+/** As its author wrote it. */
+const rawSpec = (object: unknown): unknown => z.looseObject({ spec: z.unknown() }).safeParse(object).data?.spec;
 
 const attempt = <Fields extends object>(
   read: () => Fields,

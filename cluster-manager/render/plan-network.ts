@@ -154,7 +154,7 @@ const primaryRefusal = (
     return `failed to validate no primary network exist: unmarshal failed [${unreadable.key}]: ${reason}`;
   }
   const primary =
-    others.find(({ conf }) => conf?.role === 'primary')?.metadata.name ??
+    others.find(({ isPrimary }) => isPrimary)?.metadata.name ??
     view
       .pendingPrimaries(namespace.name)
       .find((pending) => pending !== key)

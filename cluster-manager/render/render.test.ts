@@ -125,10 +125,7 @@ describe('rendered NAD', () => {
       layer3Udn('a/b', ['10.128.0.0/16']),
       'user defined subnet "10.128.0.0/16" overlaps cluster subnet "10.128.0.0/14"',
     ],
-    [
-      layer3Udn('a/b', ['10.1.0.5/16']),
-      'spec.layer3.subnets[0].cidr: CIDR must be a masked network address (no host bits set): "10.1.0.5/16"',
-    ],
+    [layer3Udn('a/b', ['10.1.0.5/33']), 'spec.layer3.subnets[0].cidr: CIDR is invalid: "10.1.0.5/33"'],
     [
       udn('a/b', { topology: 'Layer3', layer3: { role: 'Primary', subnets: [{ cidr: 'fd00::/48', hostSubnet: 80 }] } }),
       'spec.layer3.subnets[0].hostSubnet: HostSubnet must be 64 for ipv6 CIDR',
@@ -223,6 +220,11 @@ describe('plan', () => {
     [
       'there is a primary network already',
       view({ nads: [nadFacts(nad('ns/other', netConf('ns/other', 'ns_other')))] }),
+      'primary network already exist in namespace "ns": "other"',
+    ],
+    [
+      'there is a primary network that is wrong in another way',
+      view({ nads: [nadFacts(nad('ns/other', netConf('ns/other', 'other', { netAttachDefName: '/other' })))] }),
       'primary network already exist in namespace "ns": "other"',
     ],
     [

@@ -11,6 +11,7 @@ import type { ObjectRef } from '../../api/object.ts';
 import { cidrFamily } from '../../net/cidr.ts';
 import type { Family } from '../../net/ip.ts';
 import { ClaimBook } from '../allocation/claim-book.ts';
+import { ignoredByNetworks } from '../allocation/ignored-by-networks.ts';
 import { isMismatch, isNoGrowth, isRefusal } from '../allocation/network-messages.ts';
 import { type NetworkChange, NetworkRegistry } from '../allocation/network-registry.ts';
 import type { HeldFamilies, NetworkLimits } from '../allocation/network-room.ts';
@@ -19,7 +20,6 @@ import { hasAll, NOTHING, type PodPlan, planPod } from '../allocation/plan-pod.t
 import { PodAllocations } from '../allocation/pod-allocations.ts';
 import {
   asksForNothing,
-  ignoredByNetworks,
   madeAttachments,
   NO_ATTACHMENTS,
   type PodAttachments,
@@ -187,7 +187,7 @@ export class ClusterState {
   /** Whether all that the pod needs is in its annotation, and noted: `planPod` has nothing to give it, nor to say. */
   isComplete(pod: PodFacts, labels: Labels | undefined): boolean {
     const { layer2, problems } = this.attachmentsOf(pod, labels);
-    const isSilent = problems.length === 0 && ignoredByNetworks(pod, this.registry).length === 0;
+    const isSilent = problems.length === 0 && ignoredByNetworks(pod, labels, this.registry).length === 0;
     return isSilent && hasAll(pod, madeAttachments(pod, this.registry), layer2, this.pods);
   }
 

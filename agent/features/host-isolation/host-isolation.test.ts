@@ -157,7 +157,7 @@ describe('of pods with a primary network', () => {
       severity: 'warning',
       cause: 'object-unreadable',
       message: '0.port: is required',
-      event: 'ErrorOpenDefaultPorts',
+      event: 'ErrorUpdatingResource',
     });
   });
 });

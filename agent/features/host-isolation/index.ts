@@ -97,7 +97,7 @@ const isolatedPod = (pod: PodFact): Fragment => {
             severity: 'warning',
             cause: 'object-unreadable',
             message,
-            event: 'ErrorOpenDefaultPorts',
+            event: 'ErrorUpdatingResource',
           },
         ];
   return { nftables: { items }, ...(diagnostics.length > 0 && { diagnostics }) };
