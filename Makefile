@@ -7,13 +7,16 @@ export NODE_DISABLE_COMPILE_CACHE := 1
 # Types are taken off the sources, and V8 compiles them, once.
 WITH_COMPILE_CACHE := env -u NODE_DISABLE_COMPILE_CACHE NODE_COMPILE_CACHE=$(CURDIR)/node_modules/.cache/node
 
-.PHONY: as-root help build check test test-all test-unit test-integration test-e2e chaos demo bench gen format clean
+.PHONY: as-root help build images check test test-all test-unit test-integration test-e2e chaos demo bench gen format clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: build/.installed ## npm dependencies and everything that bin/ needs
 	@$(NPM) run --silent build
+
+images: build ## container images as OCI archives in build/images/, by docker, podman, or else from Debian packages (UDN_IMAGES=NAME,… for some)
+	@node_modules/node/bin/node tools/images/main.ts
 
 check: build/.installed ## types, lint, format, import rules, dead code, generated files, unit tests
 	@$(NPM) run --silent check

@@ -26,7 +26,8 @@ export const PACKAGES: readonly string[] = [
   'tcpdump',
 ];
 
-const OPTIONS: readonly string[] = [
+/** A minimal system without documentation. */
+export const OPTIONS: readonly string[] = [
   '--variant=minbase',
   '--aptopt=Acquire::Languages "none"',
   '--dpkgopt=path-exclude=/usr/share/man/*',

@@ -85,11 +85,16 @@ const findMirror = async (): Promise<string> => {
 /**
  * Runs mmdebstrap(1).
  * @param argumentsFor from the address of this machine's mirror
+ * @param environment more variables of it
  * @throws Error with the end of what it printed
  */
-export const mmdebstrap = async (argumentsFor: (mirror: string) => readonly string[]): Promise<void> => {
+export const mmdebstrap = async (
+  argumentsFor: (mirror: string) => readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<void> => {
   try {
-    await run('mmdebstrap', [...argumentsFor(await findMirror())], { maxBuffer: 64 << 20 });
+    const env = { ...process.env, ...environment };
+    await run('mmdebstrap', [...argumentsFor(await findMirror())], { maxBuffer: 64 << 20, env });
   } catch (error) {
     const { stderr } = error as { stderr?: string };
     if (stderr === undefined) throw error;

@@ -2,9 +2,9 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import packageJson from '../../../package.json' with { type: 'json' };
+import { copiesOf, entrypointOf, lineageOf, ROOT, readStages } from '../../../tools/images/dockerfile.ts';
 import { PROGRAMS } from '../../../tools/programs.ts';
 import { readKustomization } from '../manifests/load.ts';
-import { copiesOf, entrypointOf, lineageOf, ROOT, readStages } from './dockerfile.ts';
 
 const stages = readStages();
 const targets = stages.filter((stage) => entrypointOf([stage]).length > 0);
@@ -63,7 +63,9 @@ it('labels the version of the package', () => {
   expect(readFileSync('Dockerfile', 'utf8')).toContain(`image.version="${packageJson.version}"`);
 });
 
-describe.each(targets)('$name', (target) => {
+const hasNode = (name: string): boolean => name !== 'udn-ovn';
+
+describe.each(targets.filter(({ name }) => hasNode(name)))('$name', (target) => {
   const lineage = lineageOf(target, stages);
   const [program = ''] = entrypointOf(lineage);
 
@@ -74,9 +76,14 @@ describe.each(targets)('$name', (target) => {
     expect(copied).toContain(`${ROOT}/dist/${name}.mjs`);
     expect(copied).toContain(`${ROOT}/node_modules/node/bin/node`);
   });
+});
+
+describe.each(targets)('$name', (target) => {
+  const lineage = lineageOf(target, stages);
 
   it('runs as root only where it has to', () => {
     const users = lineage.flatMap(({ instructions }) => instructions).filter(({ name }) => name === 'USER');
-    expect(users.map(({ args }) => args.join())).toEqual(target.name === 'udn-agent' ? [] : ['65532:65532']);
+    const isRoot = ['udn-agent', 'udn-ovn'].includes(target.name);
+    expect(users.map(({ args }) => args.join())).toEqual(isRoot ? [] : ['65532:65532']);
   });
 });
