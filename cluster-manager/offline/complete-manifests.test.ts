@@ -113,7 +113,7 @@ describe('completing manifests', () => {
       namespace('unlabelled'),
       tenant('ns'),
       layer2Udn('unlabelled/net', ['10.20.0.0/16']),
-      layer2Udn('ns/bad', ['10.20.0.5/16']),
+      layer2Udn('ns/bad', ['10.20.0.0/33']),
       layer2Udn('ns/good', ['10.21.0.0/16']),
       nad('ns/broken', netConf('ns/broken', 'x', { role: 'Primary' })),
       pod('ns/p', { annotations: { 'k8s.ovn.org/pod-networks': '{' } }),

@@ -35,7 +35,6 @@ const invalidSubnets: readonly InvalidCase[] = [
     'When 2 CIDRs are set, they must be from different IP families',
   ),
   refused('a subnet that is none', layer2({ subnets: ['10.20.0.0'] }), 'layer2.subnets[0]', 'CIDR is invalid'),
-  refused('host bits', layer2({ subnets: ['10.20.0.7/16'] }), 'layer2.subnets[0]', 'CIDR must be a masked network'),
   refused('subnets of another form', layer2({ subnets: [10] }), 'layer2.subnets[0]', 'must be of type string'),
   refused(
     'join subnets of a secondary network',
@@ -211,6 +210,7 @@ export const invalidLayer2: readonly InvalidCase[] = [
 ];
 
 export const validLayer2: readonly ValidCase[] = [
+  taken('host bits', layer2({ subnets: ['10.20.0.7/16', 'fd00::7/64'] })),
   taken('one IPv4 subnet', layer2()),
   taken('one IPv6 subnet', layer2({ subnets: ['fd00::/64'] })),
   taken('both families', layer2({ subnets: both })),

@@ -49,12 +49,6 @@ export const invalidLayer3: readonly InvalidCase[] = [
     'may not be more than 43 bytes',
   ),
   refused(
-    'host bits',
-    layer3({ subnets: cidrs('10.20.0.1/16') }),
-    `${SUBNETS}[0].cidr`,
-    'CIDR must be a masked network address (no host bits set)',
-  ),
-  refused(
     'a host subnet as large as the CIDR',
     layer3({ subnets: cidrs(['10.20.0.0/16', 16]) }),
     `${SUBNETS}[0].hostSubnet`,
@@ -127,6 +121,12 @@ export const invalidLayer3: readonly InvalidCase[] = [
     'Subnets must not overlap or contain each other',
   ),
   refused(
+    'subnets with host bits that overlap',
+    layer3({ subnets: cidrs('10.20.0.1/16', '10.20.5.1/23') }),
+    SUBNETS,
+    'Subnets must not overlap or contain each other',
+  ),
+  refused(
     'the last CIDR around the first',
     layer3({ subnets: cidrs('fd00:0:1::/48', '10.20.0.0/16', 'fd00::/32') }),
     SUBNETS,
@@ -184,6 +184,7 @@ export const invalidLayer3: readonly InvalidCase[] = [
 ].flat();
 
 export const validLayer3: readonly ValidCase[] = [
+  taken('host bits', layer3({ subnets: cidrs('10.20.0.1/16', '10.21.7.0/16', 'fd00::1/48') })),
   taken('one IPv4 subnet', layer3()),
   taken('one IPv6 subnet', layer3({ subnets: cidrs('fd00::/48') })),
   taken('both families', layer3({ subnets: cidrs('10.20.0.0/16', 'fd00::/48') })),
