@@ -12,59 +12,19 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
-import { z } from 'zod';
+import { parseAllDocuments } from 'yaml';
 import { findArtifacts } from '../../sandbox/artifacts.ts';
 import type { ManifestObject } from '../../sandbox/index.ts';
 import { connectivityMeasured } from './remote/connectivity.case.ts';
+import { agentPod, PROGRAMS } from './support/cluster/agent-pod.ts';
 import { applyAndWait, readPod, useCluster } from './support/cluster/cluster.ts';
 import { interruptCapture } from './support/cluster/interrupted-capture.ts';
 import { layer3, namespace, plainNamespace, pod } from './support/cluster/manifests.ts';
+import { type Said, udnctlOutside } from './support/cluster/udnctl.ts';
 import { addressOfFamily } from './support/packets/packets.ts';
 
 const NODES = ['node-1', 'node-2'] as const;
-const PROGRAMS = 'ovn-udn';
 const cluster = useCluster({ name: 'test-udnctl-remote', api: 'kube', kubelet: 'real', timeoutSeconds: 120 });
-
-const manifestSchema = z.object({
-  spec: z.object({
-    template: z.object({
-      metadata: z.object({ labels: z.record(z.string(), z.string()) }),
-      spec: z.looseObject({
-        containers: z.tuple([z.looseObject({ name: z.string(), volumeMounts: z.array(z.looseObject({})) })]),
-        volumes: z.array(z.looseObject({})),
-      }),
-    }),
-  }),
-});
-
-/** The pod of the DaemonSet as its manifest says, with the programs of the sandbox's node in place of its image. */
-const agentPod = (node: string): ManifestObject => {
-  const { template } = manifestSchema.parse(parse(readFileSync('daemonset/agent.yaml', 'utf8'))).spec;
-  const { containers, volumes, serviceAccountName: _, priorityClassName: __, affinity: ___, ...spec } = template.spec;
-  const [{ name, securityContext, volumeMounts }] = containers;
-  const tools = [
-    { name: 'programs', hostPath: { path: '/opt/ovn-udn' }, mountPath: '/opt/ovn-udn' },
-    { name: 'udnctl', hostPath: { path: '/usr/local/bin/udnctl' }, mountPath: '/opt/ovn-udn/bin/udnctl' },
-  ];
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { namespace: PROGRAMS, name: `udn-agent-${node}`, labels: template.metadata.labels },
-    spec: {
-      ...spec,
-      nodeName: node,
-      terminationGracePeriodSeconds: 1,
-      containers: [
-        {
-          ...{ name, image: 'toolbox', command: ['sleep', 'infinity'], securityContext },
-          volumeMounts: [...volumeMounts, ...tools.map(({ name: of, mountPath }) => ({ name: of, mountPath }))],
-        },
-      ],
-      volumes: [...volumes, ...tools.map(({ name: of, hostPath }) => ({ name: of, hostPath }))],
-    },
-  };
-};
 
 const operatorRoles = (): ManifestObject[] =>
   parseAllDocuments(readFileSync('daemonset/operators-rbac.yaml', 'utf8')).map((document) => {
@@ -84,22 +44,7 @@ const binding = (user: string): ManifestObject => ({
 
 const run = promisify(execFile);
 
-interface Said {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly status: number;
-}
-
-const udnctl = async (...args: readonly string[]): Promise<Said> => {
-  const { kubeconfig } = await cluster().status();
-  const { node, dist } = findArtifacts();
-  const env = { PATH: process.env['PATH'], KUBECONFIG: kubeconfig };
-  return await new Promise((resolve) => {
-    execFile(node, [join(dist, 'udnctl.mjs'), ...args], { env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
-      resolve({ stdout, stderr, status: error === null ? 0 : Number(error.code) }),
-    );
-  });
-};
+const udnctl = (...args: readonly string[]): Promise<Said> => udnctlOutside(cluster(), ...args);
 
 /** Packets go on while both are asked. */
 const withoutCounts = (text: string): string => text.replace(/"packets": \d+|\b\d+ packets\b/g, 'packets');

@@ -1,8 +1,11 @@
 /** udnctl of a node, and what it says of networks. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { networkStatusSchema } from '../../../../api/agent-status.ts';
 import { CommandError } from '../../../../datapath/exec/errors.ts';
 import type { CommandOutput } from '../../../../datapath/exec/types.ts';
+import { findArtifacts } from '../../../../sandbox/artifacts.ts';
 import type { Sandbox } from '../../../../sandbox/index.ts';
 
 export interface Said {
@@ -20,6 +23,18 @@ export const confinedUdnctl = (sandbox: Sandbox, node: string, ...args: readonly
   said(sandbox.node(node, [...CONFINED, 'udnctl', ...args]));
 
 export const CONFINED = ['unshare', '--pid', '--fork', '--mount-proc'] as const;
+
+/** As somebody runs it who has a kubeconfig and no node: on this machine, outside of the cluster. */
+export const udnctlOutside = async (sandbox: Sandbox, ...args: readonly string[]): Promise<Said> => {
+  const { kubeconfig } = await sandbox.status();
+  const { node, dist } = findArtifacts();
+  const env = { PATH: process.env['PATH'], KUBECONFIG: kubeconfig };
+  return await new Promise((resolve) => {
+    execFile(node, [join(dist, 'udnctl.mjs'), ...args], { env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
+      resolve({ stdout, stderr, status: error === null ? 0 : Number(error.code) }),
+    );
+  });
+};
 
 const said = async (running: Promise<CommandOutput>): Promise<Said> => {
   try {
