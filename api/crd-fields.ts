@@ -36,7 +36,7 @@ const readAs =
   };
 
 /** @param field as its author calls it, for the message about host bits */
-const cidrOf = (field: string): z.ZodType<Cidr, string> => {
+export const maskedCidr = (field: string): z.ZodType<Cidr, string> => {
   const maskMessage = `${field} must be a masked network address (no host bits set)`;
   const complaintOf = (error: unknown): string =>
     error instanceof NetError && error.code === 'ERR_NET_HOST_BITS' ? maskMessage : CIDR_MESSAGE;
@@ -93,10 +93,10 @@ export const dualAddresses = (description: string, rules: readonly Rule<unknown>
 export const dualIps = (description: string) =>
   withRules(z.array(ipField).min(1).max(2), [dualIpRule], { description, ...ATOMIC });
 
-/** @param field its name, for messages */
-export const cidrList = (field: string, maxItems: number, description: string) =>
+/** Networks of any number up to `maxItems`. @param item `maskedCidr(…)` where ovn-kubernetes refuses host bits */
+export const cidrList = (item: z.ZodType<Cidr, string>, maxItems: number, description: string) =>
   z
-    .array(cidrOf(field))
+    .array(item)
     .min(1)
     .max(maxItems)
     .meta({ description, ...ATOMIC });

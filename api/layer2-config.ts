@@ -11,6 +11,7 @@ import {
   IPV6_MTU_MESSAGE,
   ipamField,
   joinSubnetsField,
+  maskedCidr,
   mtuField,
   roleField,
 } from './crd-fields.ts';
@@ -137,12 +138,12 @@ export const layer2Schema = withRules(
     mtu: mtuField.optional(),
     subnets: dualCidrs('Where the pods get addresses from: one subnet, or one of each family.').optional(),
     reservedSubnets: cidrList(
-      'reservedSubnets',
+      maskedCidr('reservedSubnets'),
       25,
       'Parts of the subnets that pods get an address of only when they ask for it.',
     ).optional(),
     infrastructureSubnets: cidrList(
-      'infrastructureSubnets',
+      maskedCidr('infrastructureSubnets'),
       4,
       'Parts of the subnets that the gateways and management ports are in; pods get none of it.',
     ).optional(),

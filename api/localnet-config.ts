@@ -1,7 +1,7 @@
 /** `localnet` of ClusterUserDefinedNetwork: pods on a physical network. */
 import { z } from 'zod';
 import { type Cidr, cidrContains, cidrFamily } from '../net/cidr.ts';
-import { celHasIpv6, cidrList, dualCidrs, IPV6_MIN_MTU, ipamField, mtuField } from './crd-fields.ts';
+import { celHasIpv6, cidrField, cidrList, dualCidrs, IPV6_MIN_MTU, ipamField, mtuField } from './crd-fields.ts';
 import { type Rule, withRules } from './rules.ts';
 
 interface Config {
@@ -80,7 +80,7 @@ export const localnetSchema = withRules(
     role: z.enum(['Secondary']).meta({ description: 'Localnet networks are always secondary.' }),
     physicalNetworkName: physicalNetworkNameField,
     subnets: dualCidrs('Where the pods get addresses from: one subnet, or one of each family.').optional(),
-    excludeSubnets: cidrList('excludeSubnets', 25, 'Parts of the subnets that pods get no address of.').optional(),
+    excludeSubnets: cidrList(cidrField, 25, 'Parts of the subnets that pods get no address of.').optional(),
     ipam: ipamField.optional(),
     mtu: mtuField.optional(),
     vlan: vlanField.optional(),

@@ -185,7 +185,7 @@ const report = async (
 ): Promise<void> => {
   const reason = errorReason(facts.kind);
   controller.problems.report(regarding(facts), reason, created.reason === reason ? [created.message] : []);
-  controller.problems.report(regarding(facts), 'SubnetNormalized', facts.hostBits);
+  controller.problems.report(regarding(facts), 'SubnetNormalized', facts.hostBits, 'Normal');
   const transport = transportCondition(facts);
   const got = allocated(controller, facts, created);
   if (got === undefined) return;

@@ -128,6 +128,9 @@ describe('a UserDefinedNetwork', () => {
       ]),
     );
     expect(eventsAbout('net')).toHaveLength(6);
+    expect(new Set(cluster.events.map(({ reason, type }) => `${type} ${reason}`))).toEqual(
+      new Set(['Normal SubnetNormalized']),
+    );
   });
 
   it('that is wrong says so and stops no other', async () => {

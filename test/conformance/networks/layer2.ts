@@ -210,12 +210,16 @@ export const invalidLayer2: readonly InvalidCase[] = [
 ];
 
 export const validLayer2: readonly ValidCase[] = [
-  taken('host bits', layer2({ subnets: ['10.20.0.7/16', 'fd00::7/64'] })),
   taken('one IPv4 subnet', layer2()),
   taken('one IPv6 subnet', layer2({ subnets: ['fd00::/64'] })),
   taken('both families', layer2({ subnets: both })),
   taken('both families, IPv6 first', layer2({ subnets: ['fd00::/64', '10.20.0.0/16'] })),
   taken('an IPv6 subnet of another length', layer2({ subnets: ['fd00::/112'] })),
+  taken('host bits', layer2({ subnets: ['10.20.0.7/16', 'fd00::7/64'] })),
+  taken(
+    'parts of subnets with host bits',
+    layer2({ subnets: ['10.20.100.0/16', 'fd00::7/64'], reservedSubnets: ['10.20.1.0/24', 'fd00::/96'] }),
+  ),
   taken('IPAM by name', layer2({ ipam: { mode: 'Enabled' } })),
   taken('persistent addresses', layer2({ ipam: { lifecycle: 'Persistent' } })),
   taken('persistent addresses with IPAM by name', layer2({ ipam: { mode: 'Enabled', lifecycle: 'Persistent' } })),

@@ -92,12 +92,6 @@ export const invalidLocalnet: readonly InvalidCase[] = [
     'excludeSubnets must be subnetworks of the networks specified in the subnets field',
   ),
   refusedCluster(
-    'excluded host bits',
-    localnet({ excludeSubnets: ['192.168.1.1/24'] }),
-    'localnet.excludeSubnets[0]',
-    'excludeSubnets must be a masked network address (no host bits set)',
-  ),
-  refusedCluster(
     'excluded text',
     localnet({ excludeSubnets: ['192.168.1.1'] }),
     'localnet.excludeSubnets[0]',
@@ -126,6 +120,7 @@ export const validLocalnet: readonly ValidCase[] = [
   takenCluster('localnet', localnet()),
   takenCluster('both families', localnet({ subnets: ['192.168.0.0/16', 'fd00::/64'] })),
   takenCluster('excluded subnets', localnet({ excludeSubnets: ['192.168.0.0/24', '192.168.255.255/32'] })),
+  takenCluster('excluded host bits', localnet({ excludeSubnets: ['192.168.1.1/24'] })),
   takenCluster(
     'excluded subnets of both families',
     localnet({ subnets: ['192.168.0.0/16', 'fd00::/64'], excludeSubnets: ['192.168.0.0/24', 'fd00::/120'] }),

@@ -38,6 +38,8 @@ export const networkUpdates: readonly UpdateCase[] = [
   changed('join subnets', layer3({ joinSubnets: ['100.70.0.0/16'] }), layer3({ joinSubnets: ['100.71.0.0/16'] }), JOIN),
   changed('join subnets that were not there', layer3(), layer3({ joinSubnets: ['100.71.0.0/16'] }), JOIN),
   changed('join subnets that go', layer3({ joinSubnets: ['100.70.0.0/16'] }), layer3(), JOIN),
+  changed('host bits of subnets that go', layer3({ subnets: cidrs('10.20.1.0/16') }), layer3(), REMOVED),
+  changed('host bits of a layer-2 subnet that go', layer2({ subnets: ['10.20.1.0/16'] }), layer2(), LAYER2),
   changed('a subnet that goes', layer3({ subnets: two }), layer3({ subnets: one }), REMOVED),
   changed('a subnet instead of another', layer3({ subnets: one }), layer3({ subnets: two.slice(1) }), REMOVED),
   changed('a larger subnet', layer3({ subnets: one }), layer3({ subnets: cidrs(['10.0.0.0/8', 24]) }), REMOVED),
