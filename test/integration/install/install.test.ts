@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { USER_DEFINED_NETWORKS } from '../../../api/resources.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES } from '../../../kube/resources.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, PODS } from '../../../kube/resources.ts';
 import type { KubeClient } from '../../../kube/types.ts';
 import { eventually, refusal } from '../../conformance/kube/harness.ts';
 import { createKubectl, type Kubectl } from '../../conformance/kube/kubectl.ts';
@@ -149,6 +149,34 @@ describe('helm', () => {
       'DaemonSet/udn-agent',
       'Deployment/udn-cluster-manager',
     ]);
+  });
+
+  it('takes the namespace over with its labels, where values ask for that', async () => {
+    await upgrade('--set', 'namespace.install=true,namespace.labels.team=net', '--take-ownership');
+    const labels = await kubectl.run('get', 'namespace', 'ovn-udn', '-o', 'jsonpath={.metadata.labels}');
+    expect(JSON.parse(labels)).toMatchObject({ team: 'net', 'pod-security.kubernetes.io/enforce': 'privileged' });
+  });
+
+  it('test: a pod that fails leaves no rights', async () => {
+    // No kubelet runs here: the pod fails by the word of this test, as soon as it exists.
+    const { namespace, name } = { namespace: 'ovn-udn', name: 'udn-connectivity-test' };
+    await remove('pod', name, '--namespace', namespace);
+    const tested = helm.attempt('test', 'udn', '--namespace', namespace);
+    await eventually(() => client.get(PODS, { namespace, name }), 30_000);
+    const account = `system:serviceaccount:${namespace}:${name}`;
+    const mayExec = () =>
+      kubectl.run('auth', 'can-i', 'create', 'pods/exec', '--as', account).then(
+        () => true,
+        () => false,
+      );
+    expect(await mayExec()).toBe(true);
+    const body = { status: { phase: 'Failed' } };
+    await client.patch(PODS, { namespace, name }, { type: 'merge', body }, { subresource: 'status' });
+    const { code, stderr } = await tested;
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`pod ${name} failed`)]);
+    expect(await mayExec()).toBe(false);
+    const left = await kubectl.run('get', `${KINDS}`, '--all-namespaces', '-o', 'name');
+    expect(left.split('\n').filter((one) => one.includes('connectivity-test'))).toEqual([]);
   });
 
   it('leaves the definitions and the networks when it is uninstalled', async () => {
