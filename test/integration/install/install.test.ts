@@ -2,7 +2,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { USER_DEFINED_NETWORKS } from '../../../api/resources.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, PODS } from '../../../kube/resources.ts';
+import { cleanNodes } from '../../../cluster-manager/cleanup/clean-nodes.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, NODES, PODS } from '../../../kube/resources.ts';
 import type { KubeClient } from '../../../kube/types.ts';
 import { eventually, refusal } from '../../conformance/kube/harness.ts';
 import { createKubectl, type Kubectl } from '../../conformance/kube/kubectl.ts';
@@ -126,6 +127,36 @@ describe('kubectl apply -k', () => {
     await eventually(async () => expect(await leaving()).toEqual([]), 240_000);
     expect([...(await objects()).keys()]).toEqual([]);
   }, 300_000);
+});
+
+describe('uninstall', () => {
+  it('is applied, and its account cleans Nodes once the policies are deleted', async () => {
+    const name = 'left';
+    const annotations = { 'k8s.ovn.org/node-subnets': '{}', 'example.com/mine': 'kept' };
+    await client.create(NODES, { metadata: { name, annotations } });
+    const conditions = [
+      { type: 'Ready', status: 'True', reason: 'KubeletReady' },
+      { type: 'NetworkUnavailable', status: 'True', reason: 'AgentNotReporting' },
+    ];
+    await client.patch(NODES, { name }, { type: 'merge', body: { status: { conditions } } }, { subresource: 'status' });
+    await apply('-k', 'daemonset/uninstall');
+    const account = 'system:serviceaccount:ovn-udn-cleanup:udn-cleanup';
+    for (const [verb, ...what] of [
+      ['list', 'nodes'],
+      ['patch', 'nodes'],
+      ['patch', 'nodes', '--subresource=status'],
+    ]) {
+      expect(await kubectl.run('auth', 'can-i', `${verb}`, ...what, '--as', account)).toContain('yes');
+    }
+    await cleanNodes({ client, log: { info: () => undefined } });
+    const { metadata, status } = await client.get(NODES, { name });
+    expect(metadata.annotations).toEqual({ 'example.com/mine': 'kept' });
+    const { conditions: left } = status as { conditions: { type: string }[] };
+    expect(left.map(({ type }) => type)).not.toContain('NetworkUnavailable');
+    expect(left.map(({ type }) => type)).toContain('Ready');
+    await remove('-k', 'daemonset/uninstall');
+    await client.delete(NODES, { name });
+  });
 });
 
 describe('helm', () => {
