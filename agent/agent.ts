@@ -18,6 +18,7 @@ import { installConfiguration, installPlugin } from './cni/install.ts';
 import { keepFilters } from './cni/keep-filters.ts';
 import { keepLinks } from './cni/keep-links.ts';
 import { startCni } from './cni/start.ts';
+import { daemonVersions, logVersions } from './health/daemon-versions.ts';
 import { startHealth } from './health/start.ts';
 import { serveMetrics } from './metrics/serve.ts';
 import { keepNode } from './node/keep-node.ts';
@@ -100,6 +101,7 @@ const serveNode = async (context: AgentContext, node: Node, resources: AsyncDisp
   const { edges, core, datapath, reconcilers } = node;
   const prerequisites = await openPrerequisites(context, node);
   const { ports } = prerequisites;
+  logVersions(daemonVersions(edges.databases), log);
   const health = startHealth({ ...node, log }, resources);
   const cniIsOpen = openProbes({ ...node, ...prerequisites, health });
   const handler = await startCni(context, { ...node, ...prerequisites }, resources);

@@ -91,6 +91,10 @@ export const PROBLEM_CAUSES = {
     next: 'check the process and the log of ovn-controller on this node; restart it',
     follows: ['vswitchd-not-responding', 'database-unreachable', 'database-failed'],
   },
+  'daemon-too-old': {
+    summary: 'Open vSwitch or OVN of this node is older than what is supported',
+    next: 'upgrade it on this node, then restart its daemons; daemonset/README.md has the oldest versions',
+  },
   'database-failed': {
     summary: 'databases of this node do not answer, or reject writes',
     next: 'check the disk and the log of ovsdb-server: df, journalctl',

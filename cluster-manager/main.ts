@@ -12,11 +12,12 @@ import { openLog } from '../program/log.ts';
 import { startMetricsListeners } from '../program/metrics-listeners.ts';
 import { releaseMemory } from '../program/release-memory.ts';
 import { runProgram } from '../program/run.ts';
+import { cleanNodes } from './cleanup/clean-nodes.ts';
 import { createManager, type Manager } from './controllers/manager.ts';
 import { whenLeading } from './leadership.ts';
 import { createObservationLog } from './log.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
-import { helpText, type Options, parseCommand } from './options.ts';
+import { type CleanupOptions, helpText, type Options, parseCommand } from './options.ts';
 
 const NAME = 'udn-cluster-manager';
 
@@ -24,7 +25,20 @@ const main = async (signal: AbortSignal): Promise<void> => {
   const command = parseCommand(process.argv.slice(2), process.env);
   if (command.kind === 'help') process.stdout.write(helpText());
   else if (command.kind === 'version') process.stdout.write(`${NAME} ${packageJson.version}\n`);
+  else if (command.kind === 'cleanup') await cleanUp(command.options);
   else await run(command.options, signal);
+};
+
+const cleanUp = async ({ kubeconfig, context, logLevel }: CleanupOptions): Promise<void> => {
+  const { log } = openLog(NAME, logLevel);
+  const client = connect(await loadConnection({ kubeconfig, context, env: process.env }), {
+    userAgent: `${NAME}/${packageJson.version}`,
+  });
+  try {
+    await cleanNodes({ client, log });
+  } finally {
+    client.close();
+  }
 };
 
 const run = async (options: Options, signal: AbortSignal): Promise<void> => {

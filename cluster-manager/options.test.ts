@@ -40,6 +40,12 @@ describe('command line', () => {
     });
   });
 
+  it('cleanup takes what reaches the API server, and is the only command', () => {
+    const options = { kubeconfig: 'a', context: undefined, logLevel: 'info' };
+    expect(parseCommand(['cleanup', '--kubeconfig', 'a'], {})).toEqual({ kind: 'cleanup', options });
+    expect(() => parseCommand(['cleanup', 'nodes'], {})).toThrow('"nodes" is not a flag');
+  });
+
   it('knows help and version, whatever else is said', () => {
     expect([parseCommand(['--help', '--mtu', 'x'], {}).kind, parseCommand(['--version'], {}).kind]).toEqual([
       'help',

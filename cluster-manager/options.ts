@@ -5,6 +5,7 @@ import {
   CLUSTER_FLAGS,
   type Environment,
   type Flag,
+  type Flags,
   formatHelp,
   LOG_LEVEL_FLAG,
   type LogLevel,
@@ -34,8 +35,12 @@ export interface LeaseOptions {
   readonly seconds: number;
 }
 
+/** The flags that `cleanup` takes. */
+export type CleanupOptions = Pick<Options, 'kubeconfig' | 'context' | 'logLevel'>;
+
 export type Command =
   | { readonly kind: 'run'; readonly options: Options }
+  | { readonly kind: 'cleanup'; readonly options: CleanupOptions }
   | { readonly kind: 'help' }
   | { readonly kind: 'version' };
 
@@ -44,7 +49,8 @@ export const parseCommand = (args: readonly string[], env: Environment): Command
   const flags = readFlags(FLAGS, args, env);
   if (flags.help) return { kind: 'help' };
   if (flags.version) return { kind: 'version' };
-  const [extra] = flags.positionals;
+  const [command, extra = command] = flags.positionals;
+  if (command === 'cleanup' && flags.positionals.length === 1) return { kind: 'cleanup', options: readCleanup(flags) };
   if (extra !== undefined) throw new UsageError(`"${extra}" is not a flag`);
   return {
     kind: 'run',
@@ -63,6 +69,12 @@ export const parseCommand = (args: readonly string[], env: Environment): Command
     },
   };
 };
+
+const readCleanup = (flags: Flags): CleanupOptions => ({
+  kubeconfig: flags.text('kubeconfig'),
+  context: flags.text('context'),
+  logLevel: readLogLevel(flags),
+});
 
 /** That of the manifests: whoever runs another cluster manager by hand meets it. */
 const DEFAULT_LEASE = 'ovn-udn/udn-cluster-manager';
@@ -90,10 +102,13 @@ const readMost = (flag: string, text = String(MOST_NETWORKS)): number => {
 
 export const helpText = (): string =>
   formatHelp({
-    usage: 'udn-cluster-manager [--kubeconfig FILE] [flags]',
+    usage: 'udn-cluster-manager [--kubeconfig FILE] [flags] | udn-cluster-manager cleanup [flags]',
     about: [
       'Allocates what user-defined networks share in the whole cluster: their NADs, ids, subnets and layer-2 addresses.',
       'Runs until SIGTERM or SIGINT.',
+      '',
+      'cleanup removes annotations and conditions of ovn-udn from all Nodes, after both programs were deleted. Of the flags it takes',
+      '--kubeconfig, --context and --log-level.',
     ],
     flags: FLAGS,
   });

@@ -9,7 +9,7 @@ import { OWNER_KEY } from '../model/ownership.ts';
  * ovs-vswitchd writes every five seconds.
  */
 const TABLES = {
-  Open_vSwitch: ['external_ids', 'other_config', 'datapaths'],
+  Open_vSwitch: ['external_ids', 'other_config', 'datapaths', 'ovs_version'],
   Bridge: ['name', 'ports', 'datapath_type'],
   Port: ['name', 'interfaces', 'external_ids'],
   Interface: ['name', 'external_ids', 'error', 'ofport', 'type', 'mac', 'mtu_request'],

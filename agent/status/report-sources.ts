@@ -9,6 +9,7 @@ import type { EncryptionState } from '../encryption/encryption.ts';
 import type { PeerWatch } from '../encryption/peers.ts';
 import { FEATURES } from '../features/index.ts';
 import { problemsOfHealth } from '../health/component.ts';
+import { daemonVersions, problemsOfVersions } from '../health/daemon-versions.ts';
 import type { NodeHealth } from '../health/start.ts';
 import type { Problem } from '../inputs/problem.ts';
 import type { LocalSettings } from '../model/view.ts';
@@ -92,6 +93,7 @@ export const reportSources = ({
       .map((message): Problem => ({ object: `Node/${node}`, message, cause: 'tunnels-not-encrypted' })),
     ...peers.problems(),
     ...drift.problems(node),
+    ...problemsOfVersions(node, daemonVersions(databases)),
   ],
   unreachable: () => [...connectedDatabases(databases)()].flatMap(([name, isConnected]) => (isConnected ? [] : [name])),
   cluster,

@@ -9,6 +9,7 @@ import { type ServerOptions, withServer } from '../cluster/server-options.ts';
 import { DEFAULT_AGENT_SOCKET } from '../node/agent-client.ts';
 import { formatTextOutput, TEXT_FORMATS, type TextFormat, type TextOutput } from '../output/format.ts';
 import { checkAdmissionServed, checkInstaller, checkVersion } from './check/api-server.ts';
+import { checkOwnVersions, OVS_SOCKET, VERSIONS_NOT_CHECKED } from './check/daemon-versions.ts';
 import { AGENT, CLUSTER_MANAGER } from './check/expectations.ts';
 import type { Finding } from './check/finding.ts';
 import { checkDefinitions, checkPermissions, checkPolicies } from './check/installed.ts';
@@ -27,6 +28,8 @@ export interface CheckOptions {
   readonly now: number;
   /** Of the node that this is. */
   readonly node?: NodeTraces | undefined;
+  /** Of Open vSwitch and OVN of the node that this is. */
+  readonly versions?: (() => Promise<readonly Finding[]>) | undefined;
 }
 
 export interface CheckOutput extends TextOutput {
@@ -39,7 +42,11 @@ export const check = async (client: KubeClient, options: CheckOptions): Promise<
   // Nothing else can be asked either.
   const others =
     version.result === 'unknown' ? [] : await (options.before ? canBe(client, options) : isInstalled(client, options));
-  const findings = [version, ...others, ...(options.node === undefined ? [] : await checkNodeProxy(options.node))];
+  const findings = [
+    ...[version, ...others],
+    ...(options.node === undefined ? [] : await checkNodeProxy(options.node)),
+    ...((await options.versions?.()) ?? []),
+  ];
   const results = findings.map(({ result }) => result);
   return {
     data: { findings },
@@ -95,8 +102,14 @@ export const checkCommand = ({ withNode }: { readonly withNode: boolean }): Comm
       const { namespace, before = false, output } = options;
       const node = withNode && existsSync(dirname(DEFAULT_AGENT_SOCKET)) ? nodeTraces() : undefined;
       const { exitStatus, ...found } = await withClient(options, ({ client }) =>
-        check(client, { namespace, before, now: Date.now(), node }),
+        check(client, { namespace, before, now: Date.now(), node, versions: versionsOf(withNode, before) }),
       );
       process.stdout.write(formatTextOutput(found, output));
       process.exitCode = exitStatus;
     });
+
+/** Before an installation a node is known by the socket of Open vSwitch. */
+const versionsOf = (withNode: boolean, before: boolean): CheckOptions['versions'] => {
+  if (withNode && existsSync(OVS_SOCKET)) return checkOwnVersions;
+  return before ? () => Promise.resolve([VERSIONS_NOT_CHECKED]) : undefined;
+};

@@ -31,6 +31,17 @@
 {{- end }}
 {{- end -}}
 
+{{- /* Required terms are alternatives: each keeps what the manifest requires, too. Call with a dict: own, wished. */ -}}
+{{- define "ovn-udn.affinity" -}}
+{{- $required := "requiredDuringSchedulingIgnoredDuringExecution" -}}
+{{- $own := first (dig "nodeAffinity" $required "nodeSelectorTerms" (list dict) .own) -}}
+{{- range (dig "nodeAffinity" $required "nodeSelectorTerms" list .wished) -}}
+{{- $both := concat (default list $own.matchExpressions) (default list .matchExpressions) -}}
+{{- if $both }}{{ $_ := set . "matchExpressions" $both }}{{ end -}}
+{{- end -}}
+{{ toYaml (mergeOverwrite (deepCopy .own) .wished) }}
+{{- end -}}
+
 {{- /* A workload with what values say of it. Call with a dict: root, text, values. */ -}}
 {{- define "ovn-udn.workload" -}}
 {{- $object := fromYaml .text -}}
@@ -41,6 +52,9 @@
 {{- if .values.imagePullPolicy }}{{ $_ := set $container "imagePullPolicy" .values.imagePullPolicy }}{{ end -}}
 {{- $_ := set $container "resources" (mergeOverwrite $container.resources .values.resources) -}}
 {{- $_ := set $pod.spec "nodeSelector" (mergeOverwrite $pod.spec.nodeSelector .values.nodeSelector) -}}
+{{- if .values.tolerations }}{{ $_ := set $pod.spec "tolerations" .values.tolerations }}{{ end -}}
+{{- $_ := set $pod.spec "affinity" (include "ovn-udn.affinity" (dict "own" $pod.spec.affinity "wished" .values.affinity) | fromYaml) -}}
+{{- if .values.priorityClassName }}{{ $_ := set $pod.spec "priorityClassName" .values.priorityClassName }}{{ end -}}
 {{- if .root.Values.imagePullSecrets }}{{ $_ := set $pod.spec "imagePullSecrets" .root.Values.imagePullSecrets }}{{ end -}}
 {{- /* The name of the ConfigMap stays: pods restart when this changes. */ -}}
 {{- $_ := set $pod.metadata "annotations" (dict "k8s.ovn.org/settings-digest" (include "ovn-udn.variables" .root | sha256sum)) -}}

@@ -3,43 +3,23 @@ import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
-import { z } from 'zod';
+import { parse } from 'yaml';
 import { DEFAULT_ALLOWED_SERVICES } from '../../../api/allowed-services.ts';
 import { MOST_NETWORKS } from '../../../cluster-manager/allocation/network-room.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { createKubectl } from '../../conformance/kube/kubectl.ts';
-import { CHART, createHelm, type Helm } from './helm.ts';
+import { CHART } from './helm.ts';
+import { type ChartRenderer, createChartRenderer, type Manifest, objectsOf, textOf } from './rendered-chart.ts';
 
-const objectSchema = z.looseObject({
-  kind: z.string(),
-  metadata: z.looseObject({
-    name: z.string(),
-    namespace: z.string().optional(),
-    annotations: z.record(z.string(), z.string()).optional(),
-  }),
-});
-type Manifest = z.output<typeof objectSchema>;
-
-const objectsOf = (text: string): Manifest[] =>
-  parseAllDocuments(text)
-    .map((document) => document.toJS() as unknown)
-    .filter((value) => value !== null)
-    .map((value) => objectSchema.parse(value));
-
-let helm: Helm;
+let chart: ChartRenderer;
 beforeAll(async () => {
-  helm = await createHelm();
+  chart = await createChartRenderer();
 }, 600_000);
-afterAll(() => helm?.close());
+afterAll(() => chart?.close());
 
-const render = (...args: string[]) =>
-  helm.attempt('template', 'udn', CHART, '--namespace', 'ovn-udn', '--kube-version', 'v1.36.0', ...args);
-const rendered = async (...args: string[]): Promise<Manifest[]> => {
-  const { code, stdout, stderr } = await render(...args);
-  if (code !== 0) throw new Error(stderr);
-  return objectsOf(stdout);
-};
+const render = (...args: string[]) => chart.render(...args);
+/** Without the hooks of `helm test`, which are no part of an installation. */
+const rendered = (...args: string[]): Promise<Manifest[]> => chart.rendered('--skip-tests', ...args);
 
 const NAMESPACED = [
   'ServiceAccount',
@@ -75,7 +55,7 @@ const comparable = (objects: readonly Manifest[]): Map<string, unknown> =>
 
 describe('the chart', () => {
   it('is for Helm as it should be', async () => {
-    expect(await helm.run('lint', '--strict', CHART)).toContain('0 chart(s) failed');
+    expect(await chart.lint()).toContain('0 chart(s) failed');
   });
 
   it('has the version of the package', async () => {
@@ -126,9 +106,6 @@ describe('the chart', () => {
     for (const { metadata } of definitions) expect(metadata.annotations?.['helm.sh/resource-policy']).toBe('keep');
   });
 });
-
-const textOf = (objects: readonly Manifest[], kind: string): string =>
-  JSON.stringify(objects.filter((object) => object.kind === kind));
 
 describe('values', () => {
   it('the namespace of the release is that of the accounts, wherever they are named', async () => {

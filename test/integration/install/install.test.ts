@@ -2,7 +2,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { USER_DEFINED_NETWORKS } from '../../../api/resources.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES } from '../../../kube/resources.ts';
+import { cleanNodes } from '../../../cluster-manager/cleanup/clean-nodes.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, NODES, PODS } from '../../../kube/resources.ts';
 import type { KubeClient } from '../../../kube/types.ts';
 import { eventually, refusal } from '../../conformance/kube/harness.ts';
 import { createKubectl, type Kubectl } from '../../conformance/kube/kubectl.ts';
@@ -128,6 +129,36 @@ describe('kubectl apply -k', () => {
   }, 300_000);
 });
 
+describe('uninstall', () => {
+  it('is applied, and its account cleans Nodes once the policies are deleted', async () => {
+    const name = 'left';
+    const annotations = { 'k8s.ovn.org/node-subnets': '{}', 'example.com/mine': 'kept' };
+    await client.create(NODES, { metadata: { name, annotations } });
+    const conditions = [
+      { type: 'Ready', status: 'True', reason: 'KubeletReady' },
+      { type: 'NetworkUnavailable', status: 'True', reason: 'AgentNotReporting' },
+    ];
+    await client.patch(NODES, { name }, { type: 'merge', body: { status: { conditions } } }, { subresource: 'status' });
+    await apply('-k', 'daemonset/uninstall');
+    const account = 'system:serviceaccount:ovn-udn-cleanup:udn-cleanup';
+    for (const [verb, ...what] of [
+      ['list', 'nodes'],
+      ['patch', 'nodes'],
+      ['patch', 'nodes', '--subresource=status'],
+    ]) {
+      expect(await kubectl.run('auth', 'can-i', `${verb}`, ...what, '--as', account)).toContain('yes');
+    }
+    await cleanNodes({ client, log: { info: () => undefined } });
+    const { metadata, status } = await client.get(NODES, { name });
+    expect(metadata.annotations).toEqual({ 'example.com/mine': 'kept' });
+    const { conditions: left } = status as { conditions: { type: string }[] };
+    expect(left.map(({ type }) => type)).not.toContain('NetworkUnavailable');
+    expect(left.map(({ type }) => type)).toContain('Ready');
+    await remove('-k', 'daemonset/uninstall');
+    await client.delete(NODES, { name });
+  });
+});
+
 describe('helm', () => {
   const upgrade = (...args: string[]): Promise<string> =>
     helm.run('upgrade', '--install', 'udn', CHART, '--namespace', 'ovn-udn', '--create-namespace', ...args);
@@ -149,6 +180,34 @@ describe('helm', () => {
       'DaemonSet/udn-agent',
       'Deployment/udn-cluster-manager',
     ]);
+  });
+
+  it('takes the namespace over with its labels, where values ask for that', async () => {
+    await upgrade('--set', 'namespace.install=true,namespace.labels.team=net', '--take-ownership');
+    const labels = await kubectl.run('get', 'namespace', 'ovn-udn', '-o', 'jsonpath={.metadata.labels}');
+    expect(JSON.parse(labels)).toMatchObject({ team: 'net', 'pod-security.kubernetes.io/enforce': 'privileged' });
+  });
+
+  it('test: a pod that fails leaves no rights', async () => {
+    // No kubelet runs here: the pod fails by the word of this test, as soon as it exists.
+    const { namespace, name } = { namespace: 'ovn-udn', name: 'udn-connectivity-test' };
+    await remove('pod', name, '--namespace', namespace);
+    const tested = helm.attempt('test', 'udn', '--namespace', namespace);
+    await eventually(() => client.get(PODS, { namespace, name }), 30_000);
+    const account = `system:serviceaccount:${namespace}:${name}`;
+    const mayExec = () =>
+      kubectl.run('auth', 'can-i', 'create', 'pods/exec', '--as', account).then(
+        () => true,
+        () => false,
+      );
+    expect(await mayExec()).toBe(true);
+    const body = { status: { phase: 'Failed' } };
+    await client.patch(PODS, { namespace, name }, { type: 'merge', body }, { subresource: 'status' });
+    const { code, stderr } = await tested;
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`pod ${name} failed`)]);
+    expect(await mayExec()).toBe(false);
+    const left = await kubectl.run('get', `${KINDS}`, '--all-namespaces', '-o', 'name');
+    expect(left.split('\n').filter((one) => one.includes('connectivity-test'))).toEqual([]);
   });
 
   it('leaves the definitions and the networks when it is uninstalled', async () => {

@@ -1,0 +1,55 @@
+/** Versions of Open vSwitch and OVN of the node that this is, asked of its databases: also before an agent runs there. */
+import { type DaemonKind, judgeVersion, NORTHD_VERSION_KEY, OPEN_VSWITCH, OVN } from '../../../api/daemon-versions.ts';
+import type { Transact } from '../../flows/datapaths.ts';
+import { lazyDatabase } from '../../node/database.ts';
+import { mapOf } from '../../node/wire-values.ts';
+import { type Finding, failed, findingOf, ok, warning } from './finding.ts';
+
+export interface NodeDatabases {
+  readonly openvswitch: Transact;
+  readonly northbound: Transact;
+}
+
+export const checkDaemonVersions = ({ openvswitch, northbound }: NodeDatabases): Promise<Finding[]> =>
+  Promise.all([
+    checkVersionOf(OPEN_VSWITCH, async () => {
+      const [answer] = await openvswitch([select('Open_vSwitch', 'ovs_version')]);
+      const version = answer?.rows?.[0]?.['ovs_version'];
+      // RFC 7047 5.1: an optional column without a value is an empty set.
+      return typeof version === 'string' ? version : undefined;
+    }),
+    checkVersionOf(OVN, async () => {
+      const [answer] = await northbound([select('NB_Global', 'options')]);
+      return mapOf(answer?.rows?.[0]?.['options'] ?? ['map', []]).get(NORTHD_VERSION_KEY);
+    }),
+  ]);
+
+const select = (table: string, column: string) => ({ op: 'select', table, where: [], columns: [column] }) as const;
+
+const checkVersionOf = (kind: DaemonKind, read: () => Promise<string | undefined>): Promise<Finding> =>
+  findingOf(`${kind.name}, on this node`, async () => {
+    const { verdict, what, message } = judgeVersion(kind, await read());
+    const subject = `${what}, on this node`;
+    if (verdict === 'unknown') return { result: 'unknown', what: subject, message };
+    return verdict === 'too-old' ? failed(subject, message) : ok(subject);
+  });
+
+/** Where this is no node: a warning, as only nodes can be asked. */
+export const VERSIONS_NOT_CHECKED = warning(
+  'Open vSwitch and OVN',
+  `versions unknown: run udnctl check --before on each node; ${OPEN_VSWITCH.name} ${OPEN_VSWITCH.minimum} and ${OVN.name} ${OVN.minimum} or newer are needed`,
+);
+
+/** Sockets of the packages. */
+export const OVS_SOCKET = '/run/openvswitch/db.sock';
+const NORTHBOUND_SOCKET = '/run/ovn/ovnnb_db.sock';
+
+export const checkOwnVersions = async (): Promise<Finding[]> => {
+  const openvswitch = lazyDatabase('Open_vSwitch', `unix:${OVS_SOCKET}`);
+  const northbound = lazyDatabase('OVN_Northbound', `unix:${NORTHBOUND_SOCKET}`);
+  try {
+    return await checkDaemonVersions({ openvswitch: openvswitch.transact, northbound: northbound.transact });
+  } finally {
+    await Promise.all([openvswitch.close(), northbound.close()]);
+  }
+};

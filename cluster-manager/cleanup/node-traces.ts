@@ -1,0 +1,36 @@
+/** What agents and the cluster manager leave on a Node, and the patches that remove it. Pure. */
+import { NODE_ANNOTATIONS } from '../../api/names.ts';
+import { isOfAgent, isOfSilentNode, NETWORK_MTU_TOO_LARGE, NETWORK_UNAVAILABLE } from '../../api/node-condition.ts';
+
+export interface NodeTraces {
+  readonly annotations: readonly string[];
+  /** Types. */
+  readonly conditions: readonly string[];
+}
+
+interface NodeParts {
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly conditions: readonly { readonly type: string; readonly reason?: string | undefined }[];
+}
+
+/** `NetworkUnavailable` is written by cloud providers and other networks, too: by its reason it is known whose it is. */
+export const tracesOf = ({ annotations, conditions }: NodeParts): NodeTraces => ({
+  annotations: Object.values<string>(NODE_ANNOTATIONS).filter((key) => annotations[key] !== undefined),
+  conditions: conditions
+    .filter(
+      ({ type, reason }) =>
+        type === NETWORK_MTU_TOO_LARGE ||
+        (type === NETWORK_UNAVAILABLE && (isOfAgent(reason) || isOfSilentNode(reason))),
+    )
+    .map(({ type }) => type),
+});
+
+/** A merge patch, RFC 7386. */
+export const annotationsPatch = ({ annotations }: NodeTraces): object => ({
+  metadata: { annotations: Object.fromEntries(annotations.map((key) => [key, null])) },
+});
+
+/** A strategic merge patch: by type, so that a condition that the kubelet writes meanwhile is kept. */
+export const conditionsPatch = ({ conditions }: NodeTraces): object => ({
+  status: { conditions: conditions.map((type) => ({ type, $patch: 'delete' })) },
+});
