@@ -105,16 +105,17 @@ const rules: readonly Rule<Config>[] = [
     holds: (config) => config.mtu === undefined || config.mtu >= IPV6_MIN_MTU || !families(config).includes(6),
     at: ['mtu'],
   },
-  {
-    cel: 'self.subnets.all(a, self.subnets.exists_one(b, a.cidr == b.cidr))',
-    message: 'Subnets with same CIDR are not allowed',
-    holds: ({ subnets }) => new Set(subnets.map(({ cidr }) => cidr)).size === subnets.length,
-    at: ['subnets'],
-  },
+  // Before the next one, where the API server compares texts and this reader networks: what breaks this one breaks it for both.
   {
     cel: '!self.subnets.all(s, isCIDR(s.cidr)) || [self.subnets.map(s, cidr(s.cidr))].all(l, l.all(a, l.exists_one(b, a.containsCIDR(b))))',
     message: 'Subnets must not overlap or contain each other',
     holds: ({ subnets }) => !somePair(subnets, (a, b) => cidrsOverlap(a.cidr, b.cidr)),
+    at: ['subnets'],
+  },
+  {
+    cel: 'self.subnets.all(a, self.subnets.exists_one(b, a.cidr == b.cidr))',
+    message: 'Subnets with same CIDR are not allowed',
+    holds: ({ subnets }) => new Set(subnets.map(({ cidr }) => cidr)).size === subnets.length,
     at: ['subnets'],
   },
   {
