@@ -57,8 +57,8 @@ COPY --from=build /opt/ovn-udn/dist/udnctl.mjs dist/
 USER 65532:65532
 ENTRYPOINT ["/opt/ovn-udn/bin/udnctl"]
 
-# The daemons of a node, one in each container of daemonset/ovn/: Open vSwitch 3.5 and OVN 25.03 of Debian 13. Root: ovs-vswitchd makes
-# links, and all of them write to folders of the node that its packages, where it has any, write to as root.
+# The daemons of a node, one in each container: Open vSwitch 3.5 and OVN 25.03 of Debian 13. No manifest of this repository runs it yet.
+# Root: ovs-vswitchd makes links, and all of them write to folders of the node that its packages, where it has any, write to as root.
 FROM labelled AS udn-ovn
 RUN apt-get update \
   && apt-get install -y --no-install-recommends openvswitch-switch ovn-central ovn-host iproute2 \

@@ -32,6 +32,10 @@ export const SILENT_NODE_REASONS = {
   excluded: 'NodeExcluded',
 } as const;
 
+/** Whether a condition was written by a program of ours. Others write `NetworkUnavailable`, too, and are known by their reasons. */
+export const isOurCondition = (type: string, reason: string | undefined): boolean =>
+  type === NETWORK_MTU_TOO_LARGE || (type === NETWORK_UNAVAILABLE && (isOfAgent(reason) || isOfSilentNode(reason)));
+
 /** Whether the condition was written in place of the agent. */
 export const isOfSilentNode = (reason: string | undefined): boolean =>
   Object.values<string | undefined>(SILENT_NODE_REASONS).includes(reason);

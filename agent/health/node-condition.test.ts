@@ -29,6 +29,9 @@ const setUp = (conditions: readonly object[] = []) => {
   return { clock, writes, api, condition };
 };
 
+const UP = { status: 'False', reason: 'OVNUDNIsUp' };
+const SILENT = { status: 'True', reason: 'AgentNotReporting' };
+
 const written = (writes: readonly ObjectInput[]) =>
   writes.map((one) => (one['status'] as { conditions: Record<string, string>[] }).conditions[0]);
 
@@ -65,11 +68,36 @@ it('takes the condition back from whoever wrote it while the agent was silent, a
   const { clock, writes, condition } = setUp();
   condition.set(verdictOf(health()));
   await clock.advance(1_000);
-  condition.overruled();
+  condition.found(SILENT);
   await clock.advance(1_000);
   expect(written(writes)).toMatchObject([{ status: 'False' }, { status: 'False' }]);
+  condition.found(UP);
   condition.set(verdictOf(health({ 'ovn-northd': 'failed' })));
-  condition.overruled();
+  condition.found(SILENT);
   await clock.advance(1_000);
   expect(written(writes).slice(2)).toMatchObject([{ status: 'True' }, { status: 'True' }]);
+});
+
+it('replaces what was sent before it and arrives after it', async () => {
+  const { clock, writes, condition } = setUp();
+  condition.set(verdictOf(health({ uplink: 'failed' })));
+  condition.set(verdictOf(health()));
+  await clock.advance(1_000);
+  condition.found(UP);
+  condition.found({ status: 'True', reason: 'UplinkNotOnBridge' });
+  await clock.advance(6_000);
+  expect(written(writes).slice(1)).toMatchObject([{ status: 'False' }, { status: 'False' }]);
+});
+
+it('does not compete with its own writes, nor with another program', async () => {
+  const { clock, writes, condition } = setUp();
+  condition.set(verdictOf(health({ uplink: 'failed' })));
+  await clock.advance(1_000);
+  condition.set(verdictOf(health()));
+  condition.found({ status: 'True', reason: 'UplinkNotOnBridge' });
+  await clock.advance(1_000);
+  condition.found(UP);
+  condition.found(undefined);
+  await clock.advance(60_000);
+  expect(written(writes)).toMatchObject([{ status: 'True' }, { status: 'False' }]);
 });

@@ -1,9 +1,11 @@
 /** One condition of the agent's own Node, as the agent sees it. */
+import { isOfSilentNode } from '../../api/node-condition.ts';
 import type { Clock } from '../../base/clock.ts';
 import { readNodeCondition } from '../../kube/node-condition.ts';
 import { NODES } from '../../kube/resources.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import type { Writer } from '../../kube/writer/types.ts';
+import type { WrittenCondition } from '../inputs/node-projection.ts';
 
 export interface NodeConditionOptions {
   readonly node: string;
@@ -33,6 +35,10 @@ export class NodeCondition {
   /** How often others have written in our place. */
   #overruled = 0;
   #isWriting = false;
+  /** In the API, if a program of ours has written it. */
+  #found: WrittenCondition | undefined;
+  #isLooking = false;
+  #cancelLook = (): void => undefined;
   #cancelRetry = (): void => undefined;
 
   constructor(options: NodeConditionOptions) {
@@ -45,16 +51,38 @@ export class NodeCondition {
     void this.#write();
   }
 
-  /** Somebody has written the condition in our place, while we were silent. */
-  overruled(): void {
-    this.#overruled += 1;
-    this.#written = undefined;
-    void this.#write();
+  /**
+   * The cluster manager writes it while the agent is silent. And what was sent before a connection broke may arrive after what has
+   * replaced it: kernels send again what a closed connection has not delivered. After a while, because our own writes come here, too.
+   * @param condition as it is in the API; undefined: absent, or of another program, with which we do not compete
+   */
+  found(condition: WrittenCondition | undefined): void {
+    this.#found = condition;
+    if (this.#isOutdated()) this.#look(isOfSilentNode(condition?.reason) ? 0 : RETRY_MS);
   }
 
   stop(): void {
     this.#stop.abort();
     this.#cancelRetry();
+    this.#cancelLook();
+  }
+
+  #look(delay: number): void {
+    if (this.#isLooking || this.#stop.signal.aborted) return;
+    this.#isLooking = true;
+    this.#cancelLook = this.#options.clock.schedule(delay, () => {
+      this.#isLooking = false;
+      if (!this.#isOutdated()) return;
+      this.#overruled += 1;
+      this.#written = undefined;
+      void this.#write();
+    });
+  }
+
+  #isOutdated(): boolean {
+    const [found, desired] = [this.#found, this.#desired];
+    if (found === undefined || desired === undefined) return false;
+    return found.status !== desired.status || found.reason !== desired.reason;
   }
 
   async #write(): Promise<void> {

@@ -48,7 +48,7 @@ export const startHealth = (
     clock: systemClock,
   });
   const listeners = new Set<() => void>();
-  const condition = keepUnavailable({ edges, local, log }, resources);
+  const condition = openCondition({ edges, local, log }, { type: NETWORK_UNAVAILABLE }, resources);
   const mtu = keepMtu({ edges, core, local, log }, resources);
   const watch = new HealthWatch({
     view: nodeView({
@@ -100,17 +100,6 @@ export const startHealth = (
   };
 };
 
-/** The cluster manager writes it while the agent is silent. */
-const keepUnavailable = (parts: Omit<Parts, 'core' | 'keeper'>, resources: AsyncDisposableStack): NodeCondition => {
-  const condition = openCondition(parts, { type: NETWORK_UNAVAILABLE }, resources);
-  resources.defer(
-    parts.edges.inputs.nodes.subscribe(({ key, after }) => {
-      if (key === parts.local.name && after?.isCalledSilent) condition.overruled();
-    }),
-  );
-  return condition;
-};
-
 /** @returns what the condition says now */
 const keepMtu = (
   { core, ...parts }: Omit<Parts, 'keeper'>,
@@ -129,7 +118,7 @@ const keepMtu = (
 };
 
 const openCondition = (
-  { edges: { client, writer }, local, log }: Omit<Parts, 'core' | 'keeper'>,
+  { edges: { client, writer, inputs }, local, log }: Omit<Parts, 'core' | 'keeper'>,
   condition: Pick<NodeConditionOptions, 'type' | 'fieldManager'>,
   resources: AsyncDisposableStack,
 ): NodeCondition => {
@@ -138,5 +127,10 @@ const openCondition = (
     onError: (error) => log.warn({ err: error }, `the condition ${condition.type} of this node was not written`),
   });
   resources.defer(() => opened.stop());
+  resources.defer(
+    inputs.nodes.subscribe(({ key, after }) => {
+      if (key === local.name) opened.found(after?.conditions[condition.type]);
+    }),
+  );
   return opened;
 };

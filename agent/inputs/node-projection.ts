@@ -7,7 +7,7 @@ import { parseTransitAddresses } from '../../api/annotations/node-addresses.ts';
 import { parseEncapIps, parseHostCidrs } from '../../api/annotations/node-lists.ts';
 import { type NodeSubnets, parseNodeSubnets, readableNodeSubnets } from '../../api/annotations/node-subnets.ts';
 import { NODE_ANNOTATIONS, NODE_LABELS } from '../../api/names.ts';
-import { isOfSilentNode, NETWORK_UNAVAILABLE } from '../../api/node-condition.ts';
+import { isOurCondition } from '../../api/node-condition.ts';
 import { parseWith } from '../../api/parse.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { cidrFamily, type InterfaceAddress } from '../../net/cidr.ts';
@@ -29,9 +29,14 @@ export interface NodeProjection {
   readonly internalIps: readonly Ip[];
   /** What its agent has published, as it is written. */
   readonly published: Readonly<Record<string, string>>;
-  /** The cluster manager has written its condition NetworkUnavailable in place of its agent. */
-  readonly isCalledSilent: boolean;
+  /** Conditions that a program of ours has written, by their type. */
+  readonly conditions: Readonly<Record<string, WrittenCondition>>;
   readonly problems: readonly Problem[];
+}
+
+export interface WrittenCondition {
+  readonly status: string;
+  readonly reason: string;
 }
 
 /**
@@ -67,7 +72,7 @@ export const projectNode = (object: KubeObject, before?: Pick<NodeProjection, 's
     published: Object.fromEntries(
       PUBLISHED_ANNOTATIONS.flatMap((key) => (annotations[key] === undefined ? [] : [[key, annotations[key]]])),
     ),
-    isCalledSilent: isCalledSilent(object),
+    conditions: ourConditions(object),
     problems,
   };
 };
@@ -92,11 +97,15 @@ const bodySchema = z.object({
 });
 
 /** Conditions are not ours to judge: what cannot be read says nothing. */
-const isCalledSilent = (object: KubeObject): boolean =>
-  (conditionsSchema.safeParse(object).data?.status.conditions ?? []).some(
-    ({ type, reason }) => type === NETWORK_UNAVAILABLE && isOfSilentNode(reason),
+const ourConditions = (object: KubeObject): NodeProjection['conditions'] =>
+  Object.fromEntries(
+    (conditionsSchema.safeParse(object).data?.status.conditions ?? [])
+      .filter(({ type, reason }) => isOurCondition(type, reason))
+      .map(({ type, status, reason = '' }) => [type, { status, reason }]),
   );
 
 const conditionsSchema = z.object({
-  status: z.object({ conditions: z.array(z.object({ type: z.string(), reason: z.string().optional() })) }),
+  status: z.object({
+    conditions: z.array(z.object({ type: z.string(), status: z.string(), reason: z.string().optional() })),
+  }),
 });

@@ -21,7 +21,7 @@ const nodeWith = (...addresses: readonly string[]): NodeProjection => ({
   gateway: undefined,
   hostAddresses: [],
   published: {},
-  isCalledSilent: false,
+  conditions: {},
   problems: [],
 });
 

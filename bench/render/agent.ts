@@ -6,11 +6,10 @@ import { type ClusterCaches, feedFacts } from '../../agent/inputs/fact-feeder.ts
 import { FactStore } from '../../agent/model/fact-store.ts';
 import { OWNER_KEY } from '../../agent/model/ownership.ts';
 import { MemorySinks } from '../../agent/render/memory-sinks.ts';
-import { parseClusterConfig } from '../../api/cluster-config.ts';
 import { DesiredRows, OvsdbReconciler, OvsdbSession, parseRemotes } from '../../ovsdb/index.ts';
 import type { OvnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
-import { LOCAL_NODE } from './objects.ts';
 import { recordingSession, type Sent } from './recording-session.ts';
+import { SETTINGS } from './settings.ts';
 
 export interface RenderAgent {
   readonly engine: Engine;
@@ -45,23 +44,15 @@ export const startRenderAgent = async ({
   session.mirror(replica);
   session.start();
   const facts = new FactStore();
-  const settings = {
-    node: LOCAL_NODE,
-    cluster: parseClusterConfig(),
-    encapIps: [],
-    southboundRemote: '',
-    networkRendering: 'always' as const,
-    allowedDefaultServices: [],
-  };
   const sinks = new MemorySinks();
   const engine = createEngine({
     features: FEATURES,
     facts,
-    settings,
+    settings: SETTINGS,
     sinks: { ...sinks, northbound: desired },
     schedule: (flush) => setImmediate(flush),
   });
-  const feeder = feedFacts(facts, caches, settings);
+  const feeder = feedFacts(facts, caches, SETTINGS);
   engine.start();
   engine.flush();
   reconciler.start();

@@ -1,18 +1,9 @@
 import { expect, it } from 'vitest';
 import { feedFacts } from '../../agent/inputs/fact-feeder.ts';
 import { FactStore } from '../../agent/model/fact-store.ts';
-import { parseClusterConfig } from '../../api/cluster-config.ts';
-import { clusterObjects, LOCAL_NODE, podObject } from './objects.ts';
+import { clusterObjects, podObject } from './objects.ts';
+import { SETTINGS } from './settings.ts';
 import { staticCaches } from './static-caches.ts';
-
-const SETTINGS = {
-  node: LOCAL_NODE,
-  cluster: parseClusterConfig(),
-  encapIps: [],
-  southboundRemote: '',
-  networkRendering: 'always' as const,
-  allowedDefaultServices: [],
-};
 
 it('every pod has the two networks that its annotation says: one with addresses of others would have no port', () => {
   const facts = new FactStore();

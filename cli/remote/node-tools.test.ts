@@ -80,7 +80,11 @@ describe('a command there', () => {
     [FORBIDDEN, /needs the verbs get and create on pods\/exec in namespace ovn-udn/],
     [refused(404, 'not found'), /pod udn-agent-x was deleted/],
     [refused(500, 'no such file'), /\/udnctl cannot be run: no such file/],
-    [new KubeError('ERR_KUBE_NETWORK', 'exec: closed'), /\/udnctl cannot be run: exec: closed/],
+    [
+      new KubeError('ERR_KUBE_NETWORK', 'exec: closed'),
+      /^pod udn-agent-x cannot be reached: exec: closed; udnctl status/,
+    ],
+    [refused(500, 'error dialing backend: i/o timeout'), /^pod udn-agent-x cannot be reached: error dialing backend/],
   ])('that cannot be run: %o', async (failure, message) => {
     await expect(run(failure)).rejects.toMatchObject({ exitStatus: 2, message: expect.stringMatching(message) });
   });

@@ -1,6 +1,6 @@
 /** Runs udnctl in the pod of a node's agent, by the API server: nobody needs an account on the node. */
 import { messageOf } from '../../base/error-message.ts';
-import { isForbidden, isNotFound, KubeError } from '../../kube/errors.ts';
+import { isForbidden, isNotFound, isUnavailable, KubeError } from '../../kube/errors.ts';
 import type { ExecOutput, PodExec } from '../../kube/exec/types.ts';
 import { PODS } from '../../kube/resources.ts';
 import type { KubeClient } from '../../kube/types.ts';
@@ -56,10 +56,18 @@ export const runInAgentPod = async (
   } catch (error) {
     if (isForbidden(error)) throw new CliError(missingRight(error, 'get and create', 'pods/exec', namespace), 2);
     if (isNotFound(error)) throw new CliError(`pod ${pod} was deleted: try again when its replacement runs`, 2);
+    if (isUnreachable(error)) throw new CliError(unreachableText(pod, messageOf(error)), 2);
     if (error instanceof KubeError) throw new CliError(`${command[0]} cannot be run: ${messageOf(error)}`, 2);
     throw error;
   }
 };
+
+/** The API server has answered a moment ago: it is the node that does not answer it. The second text is kube-apiserver's. */
+const isUnreachable = (error: unknown): boolean =>
+  isUnavailable(error) || (error instanceof KubeError && /error dialing backend/.test(error.message));
+
+const unreachableText = (pod: string, cause: string): string =>
+  `pod ${pod} cannot be reached: ${cause}; udnctl status shows the last report of its node, and which nodes do not reach that node`;
 
 const missingRight = (error: KubeError, verbs: string, resource: string, namespace: string): string =>
   `${messageOf(error)}; udnctl needs the verbs ${verbs} on ${resource} in namespace ${namespace}: bind the Role ovn-udn-node-tools there to whom you trust with the nodes`;

@@ -1,6 +1,6 @@
 /** What agents and the cluster manager leave on a Node, and the patches that remove it. Pure. */
 import { NODE_ANNOTATIONS } from '../../api/names.ts';
-import { isOfAgent, isOfSilentNode, NETWORK_MTU_TOO_LARGE, NETWORK_UNAVAILABLE } from '../../api/node-condition.ts';
+import { isOurCondition } from '../../api/node-condition.ts';
 
 export interface NodeTraces {
   readonly annotations: readonly string[];
@@ -13,16 +13,9 @@ interface NodeParts {
   readonly conditions: readonly { readonly type: string; readonly reason?: string | undefined }[];
 }
 
-/** `NetworkUnavailable` is written by cloud providers and other networks, too: by its reason it is known whose it is. */
 export const tracesOf = ({ annotations, conditions }: NodeParts): NodeTraces => ({
   annotations: Object.values<string>(NODE_ANNOTATIONS).filter((key) => annotations[key] !== undefined),
-  conditions: conditions
-    .filter(
-      ({ type, reason }) =>
-        type === NETWORK_MTU_TOO_LARGE ||
-        (type === NETWORK_UNAVAILABLE && (isOfAgent(reason) || isOfSilentNode(reason))),
-    )
-    .map(({ type }) => type),
+  conditions: conditions.filter(({ type, reason }) => isOurCondition(type, reason)).map(({ type }) => type),
 });
 
 /** A merge patch, RFC 7386. */

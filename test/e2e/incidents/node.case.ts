@@ -8,10 +8,13 @@ export const incidentsOfNode = ({ asked, problems, problemBecomes, unavailable, 
   it('the uplink is off the gateway bridge', async () => {
     await onNode('ovs-vsctl del-port br-ex eth0');
     // Its kubelet and the API server are beyond the uplink, so that nobody reaches it: others know this, and no more.
-    await eventually(
-      async () => expect(await unavailable()).toMatchObject({ status: 'True', reason: 'AgentNotReporting' }),
-      MINUTE_MS,
+    const isSilent = async (): Promise<void> =>
+      expect(await unavailable()).toMatchObject({ status: 'True', reason: 'AgentNotReporting' });
+    const [said] = await Promise.all([problems(), eventually(isSilent, MINUTE_MS)]);
+    expect(said.stderr).toMatch(
+      /^udnctl: pod \S+ cannot be reached: .*; udnctl status shows the last report of its node/,
     );
+    expect(said.status).toBe(2);
     const { stdout } = await asked('status');
     expect(stdout).toMatch(new RegExp(`^${NODE} +silent .*does not reach the API server$`, 'm'));
     expect(stdout).toMatch(new RegExp(`^node-2 +reporting .*do not answer through their tunnels: ${NODE} `, 'm'));
