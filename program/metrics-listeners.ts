@@ -75,10 +75,11 @@ export const startMetricsListeners = async (
   }
 };
 
-const readCertificate = async (folder: string): Promise<Certificate> => {
-  const [cert, key] = await Promise.all(['tls.crt', 'tls.key'].map((name) => readFile(join(folder, name), 'utf8')));
-  return { cert: cert ?? '', key: key ?? '' };
-};
+/** One after the other, so that an empty folder is always reported by the certificate. */
+const readCertificate = async (folder: string): Promise<Certificate> => ({
+  cert: await readFile(join(folder, 'tls.crt'), 'utf8'),
+  key: await readFile(join(folder, 'tls.key'), 'utf8'),
+});
 
 /** The kubelet replaces both files of a Secret at once, by renaming a link in their folder. */
 const followCertificate = (folder: string, server: HttpServer, onStale: (error: unknown) => void): FSWatcher => {
