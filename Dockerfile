@@ -57,7 +57,7 @@ COPY --from=build /opt/ovn-udn/dist/udnctl.mjs dist/
 USER 65532:65532
 ENTRYPOINT ["/opt/ovn-udn/bin/udnctl"]
 
-# The daemons of a node, one in each container: Open vSwitch 3.5 and OVN 25.03 of Debian 13. No manifest of this repository runs it yet.
+# The daemons of a node, one in each container: Open vSwitch 3.5 and OVN 25.03 of Debian 13. daemonset/ovn/ runs it.
 # Root: ovs-vswitchd makes links, and all of them write to folders of the node that its packages, where it has any, write to as root.
 FROM labelled AS udn-ovn
 RUN apt-get update \

@@ -9,14 +9,14 @@ import { type ServerOptions, withServer } from '../cluster/server-options.ts';
 import { DEFAULT_AGENT_SOCKET } from '../node/agent-client.ts';
 import { formatTextOutput, TEXT_FORMATS, type TextFormat, type TextOutput } from '../output/format.ts';
 import { checkAdmissionServed, checkInstaller, checkVersion } from './check/api-server.ts';
-import { checkOwnVersions, OVS_SOCKET, VERSIONS_NOT_CHECKED } from './check/daemon-versions.ts';
+import { checkNoOwnDaemons, checkOwnVersions, OVS_SOCKET, VERSIONS_NOT_CHECKED } from './check/daemon-versions.ts';
 import { AGENT, CLUSTER_MANAGER } from './check/expectations.ts';
 import type { Finding } from './check/finding.ts';
 import { checkDefinitions, checkPermissions, checkPolicies } from './check/installed.ts';
 import { checkKubeProxy, checkNodeProxy, type NodeTraces } from './check/kube-proxy.ts';
 import { checkNetworks } from './check/networks.ts';
 import { nodeTraces } from './check/node-traces.ts';
-import { checkAgents, checkClusterManager, checkLeader, checkNodes, checkOthers } from './check/running.ts';
+import { checkAgents, checkClusterManager, checkLeader, checkNodes, checkOthers, checkOvn } from './check/running.ts';
 import { checkUnenforced } from './check/unenforced.ts';
 
 export interface CheckOptions {
@@ -74,6 +74,7 @@ const isInstalled = async (client: KubeClient, { namespace, now }: CheckOptions)
     checkClusterManager(client, namespace),
     checkLeader(client, namespace, now),
     checkAgents(client, namespace),
+    checkOvn(client, namespace),
     checkNodes(client),
     checkNetworks(client),
     checkKubeProxy(client, namespace),
@@ -89,6 +90,7 @@ const lineOf = ({ result, what, message }: Finding): string =>
 interface CommandOptions extends ServerOptions {
   readonly namespace: string;
   readonly before?: boolean;
+  readonly ovnInCluster?: boolean;
   readonly output: TextFormat;
 }
 
@@ -97,16 +99,26 @@ export const checkCommand = ({ withNode }: { readonly withNode: boolean }): Comm
   withServer(new ProgramCommand('check').description('check the installation through the API server; changes nothing'))
     .addOption(new Option('-n, --namespace <name>', 'of the programs').default(PROGRAMS_NAMESPACE))
     .option('--before', 'check before an installation whether this cluster and this user meet the requirements')
+    .addOption(
+      new Option(
+        '--ovn-in-cluster',
+        'with --before: the installation brings Open vSwitch and OVN, so that nodes must not run their own',
+      ).implies({ before: true }),
+    )
     .addOption(new Option('-o, --output <format>', 'output format').choices(TEXT_FORMATS).default('text'))
     .action(async (options: CommandOptions) => {
-      const { namespace, before = false, output } = options;
+      const { namespace, before = false, ovnInCluster = false, output } = options;
+      const versions = ovnInCluster ? ownDaemonsOf(withNode) : versionsOf(withNode, before);
       const node = withNode && existsSync(dirname(DEFAULT_AGENT_SOCKET)) ? nodeTraces() : undefined;
       const { exitStatus, ...found } = await withClient(options, ({ client }) =>
-        check(client, { namespace, before, now: Date.now(), node, versions: versionsOf(withNode, before) }),
+        check(client, { namespace, before, now: Date.now(), node, versions }),
       );
       process.stdout.write(formatTextOutput(found, output));
       process.exitCode = exitStatus;
     });
+
+const ownDaemonsOf = (withNode: boolean): CheckOptions['versions'] =>
+  withNode ? () => checkNoOwnDaemons() : undefined;
 
 /** Before an installation a node is known by the socket of Open vSwitch. */
 const versionsOf = (withNode: boolean, before: boolean): CheckOptions['versions'] => {

@@ -14,7 +14,9 @@ export const controlSocket = async (daemon: string, folder: string): Promise<str
   const sockets = names.filter(
     (name) => name.startsWith(`${daemon}.`) && /^[0-9]+\.ctl$/.test(name.slice(daemon.length + 1)),
   );
+  // That of bin/ovn-daemon: its readers see other process ids than the daemon.
+  const fixed = `${daemon}.ctl`;
   // One that was killed leaves its socket behind.
-  const socket = sockets.includes(named) ? named : sockets.length === 1 ? sockets[0] : undefined;
+  const [socket] = [named, fixed].filter((name) => names.includes(name)).concat(sockets.length === 1 ? sockets : []);
   return socket === undefined ? undefined : join(folder, socket);
 };

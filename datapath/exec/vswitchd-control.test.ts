@@ -13,6 +13,7 @@ afterEach(() => rm(folder, { recursive: true }));
 it.each([
   ['that the pidfile names', ['ovs-vswitchd.12.ctl', 'ovs-vswitchd.34.ctl'], '34\n', 'ovs-vswitchd.34.ctl'],
   ['that is the only one', ['ovs-vswitchd.12.ctl', 'ovsdb-server.9.ctl'], undefined, 'ovs-vswitchd.12.ctl'],
+  ['without a process id', ['ovs-vswitchd.12.ctl', 'ovs-vswitchd.ctl'], '34\n', 'ovs-vswitchd.ctl'],
   ['that is the only one, whatever the pidfile says', ['ovs-vswitchd.12.ctl'], '34\n', 'ovs-vswitchd.12.ctl'],
 ])('the control socket is the one %s', async (_, sockets, pid, expected) => {
   for (const name of sockets) await writeFile(join(folder, name), '');

@@ -8,6 +8,7 @@ import {
   KERNELS,
   KUBELET_KINDS,
   NEEDS,
+  OVN_KINDS,
   parseOptions,
   type SandboxOptionsInput,
   UPLINKS,
@@ -33,6 +34,9 @@ export const addUpCommand = (program: Command): void => {
         UPLINKS,
         'bridge',
       ),
+    )
+    .addOption(
+      choice('--ovn <kind>', 'what runs OVS and OVN: services of the nodes, or pods of yours', OVN_KINDS, 'services'),
     )
     .addOption(
       new Option('--api <kind>', 'the API server; default: embedded, for real kubelets kube')

@@ -46,11 +46,19 @@ export const keepPlainUplink = async (spec: GatewayBridgeSpec, signal: AbortSign
   await configurePlainUplink(spec, signal);
 };
 
-const configurePlainUplink = async (
-  { node, plan, host, datapath }: GatewayBridgeSpec,
-  signal: AbortSignal,
-): Promise<void> => {
+/** The same on a node without OVS: what brings it gives the node its identity, too. */
+export const keepUplinkWithoutOvs = async (spec: GatewayBridgeSpec, signal: AbortSignal): Promise<void> => {
+  if (spec.datapath === 'netdev') void watchLink(spec, AGENT_BRIDGE, guardWhile(spec));
+  await configureUplink(spec, signal);
+};
+
+const configurePlainUplink = async (spec: GatewayBridgeSpec, signal: AbortSignal): Promise<void> => {
+  const { node, host, datapath } = spec;
   await run(node.enter(['ovs-vsctl', ...identityArguments(host, datapath)]), undefined, signal);
+  await configureUplink(spec, signal);
+};
+
+const configureUplink = async ({ node, plan, host }: GatewayBridgeSpec, signal: AbortSignal): Promise<void> => {
   await run(node.enter(['ip', '-batch', '-']), plainHostBatch(plan, host), signal);
 };
 

@@ -12,7 +12,7 @@ import { REPORT_FD, type Service, startService } from '../process/service.ts';
 import { waitForSocket } from '../process/wait-for-path.ts';
 import { installDatabases } from './databases.ts';
 import { installCredentials } from './encryption.ts';
-import { keepGatewayBridge, keepPlainUplink, provisionAgain } from './gateway-bridge.ts';
+import { keepGatewayBridge, keepPlainUplink, keepUplinkWithoutOvs, provisionAgain } from './gateway-bridge.ts';
 import type { Machine } from './types.ts';
 
 export interface NodeServicesSpec {
@@ -21,6 +21,7 @@ export interface NodeServicesSpec {
   readonly host: HostPlan;
   readonly datapath: Datapath;
   readonly uplink: SandboxOptions['uplink'];
+  readonly ovn: SandboxOptions['ovn'];
   /** Who issues the certificates of tunnels, where they are encrypted. */
   readonly authority: Authority | undefined;
   /** With the files of databases.ts. */
@@ -34,6 +35,7 @@ export interface NodeServicesSpec {
 
 /** Reports each daemon through `onService` as it starts. Resolves when the node is provisioned. */
 export const startNodeServices = async (spec: NodeServicesSpec, signal: AbortSignal): Promise<void> => {
+  if (spec.ovn === 'pods') return await keepUplinkWithoutOvs(spec, signal);
   const specs = daemonSpecs();
   const servers = specs.filter(({ socket }) => socket !== undefined);
   await installDatabases(spec.databases, spec.node);

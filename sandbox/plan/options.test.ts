@@ -18,6 +18,7 @@ it('has defaults for everything', () => {
     settings: {},
     timeoutSeconds: 120,
     uplink: 'bridge',
+    ovn: 'services',
   });
 });
 
@@ -60,12 +61,21 @@ describe('refuses', () => {
     [{ settings: { PATH: '/' } }, /^settings\.PATH: must be named UDN_/],
     [{ needs: 'vrf,wings' }, /^needs\.1: must be some of vrf,sctp,kernel-datapath/],
     [{ kubelet: 'real', api: 'embedded' } as const, /^api: real kubelets need --api kube/],
+    [{ ovn: 'pods' } as const, /^ovn: its pods need real kubelets/],
+    [{ ovn: 'pods', kubelet: 'real' } as const, /^ovn: nodes have no bridge/],
+    [{ ovn: 'pods', kubelet: 'real', uplink: 'nic' } as const, /^ovn: an agent waits for its pods/],
+    [{ ovn: 'pods', kubelet: 'real', uplink: 'nic', encryption: 'ipsec' } as const, /^ovn: tunnels are encrypted/],
     [{ colour: 'red' } as object, /colour/],
   ])('%j', (input, message) => {
     expect(() => parseOptions(input)).toThrow(
       expect.objectContaining({ code: 'ERR_SANDBOX_USAGE', message: expect.stringMatching(message) }),
     );
   });
+});
+
+it('Open vSwitch and OVN in pods need nothing but kubelets', () => {
+  const input = { ovn: 'pods', kubelet: 'real', uplink: 'nic', programs: 'kubelet' } as const;
+  expect(parseOptions(input).ovn).toBe('pods');
 });
 
 it('real kubelets bring a real API server', () => {

@@ -5,6 +5,8 @@ import { SandboxError } from '../errors.ts';
 export const GATEWAY_MODES = ['shared', 'local'] as const;
 /** Who makes the gateway bridge: the provisioner (br-ex), or the agent of the NIC that it finds. */
 export const UPLINKS = ['bridge', 'nic'] as const;
+/** Who runs OVS and OVN: services of the node, or pods that a user installs. */
+export const OVN_KINDS = ['services', 'pods'] as const;
 export const IP_FAMILIES = ['4', '6', 'dual'] as const;
 export const API_KINDS = ['embedded', 'kube'] as const;
 export const KUBELET_KINDS = ['builtin', 'real'] as const;
@@ -55,6 +57,7 @@ const schema = z.strictObject({
   gatewayMode: z.enum(GATEWAY_MODES).default('shared'),
   ipFamily: z.enum(IP_FAMILIES).default('dual'),
   uplink: z.enum(UPLINKS).default('bridge'),
+  ovn: z.enum(OVN_KINDS).default('services'),
   /** Default: that of the kubelets, real ones need a real one. */
   api: z.enum(API_KINDS).optional(),
   kubelet: z.enum(KUBELET_KINDS).default('builtin'),
@@ -104,7 +107,19 @@ export const parseOptions = (input: SandboxOptionsInput): SandboxOptions => {
   if (data.kubelet === 'real' && api !== 'kube') {
     throw new SandboxError('ERR_SANDBOX_USAGE', 'api: real kubelets need --api kube');
   }
+  refuseWithoutServices(data);
   return { ...data, api, needs: neededBy(data) };
+};
+
+const refuseWithoutServices = ({ ovn, kubelet, uplink, encryption, programs }: z.output<typeof schema>): void => {
+  if (ovn === 'services') return;
+  const refuse = (message: string): never => {
+    throw new SandboxError('ERR_SANDBOX_USAGE', `ovn: ${message}`);
+  };
+  if (kubelet !== 'real') refuse('its pods need real kubelets');
+  if (uplink !== 'nic') refuse('nodes have no bridge before its pods run: --uplink nic');
+  if (encryption !== 'none') refuse('tunnels are encrypted by a service of the node');
+  if (programs.has('agent')) refuse('an agent waits for its pods, and nodes wait for the agent: --programs kubelet');
 };
 
 /** The userspace datapath knows no IPsec. */

@@ -113,7 +113,7 @@ const bringUp = async (context: ClusterContext, state: ClusterState, lifetime: A
     controlPlane,
     ...plan.nodes.map(async (host) => {
       await startNodeServices(nodeServicesSpec(context, state, host, lifetime), signal);
-      progress(`${host.name}: OVS and OVN run`);
+      progress(options.ovn === 'pods' ? `${host.name}: its network is there` : `${host.name}: OVS and OVN run`);
       await startNodeRuntime(context, state, host, signal);
       const api = await controlPlane;
       await startNodePrograms(context, state, host, { api, signal });
@@ -147,6 +147,7 @@ const nodeServicesSpec = (
   plan: context.plan,
   datapath: context.datapath,
   uplink: context.options.uplink,
+  ovn: context.options.ovn,
   authority: context.authority,
   databases: context.folder.databases,
   logOf: (program) => logPath(context, host.name, program),

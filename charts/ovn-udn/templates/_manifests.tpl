@@ -58,6 +58,12 @@
 {{- if .root.Values.imagePullSecrets }}{{ $_ := set $pod.spec "imagePullSecrets" .root.Values.imagePullSecrets }}{{ end -}}
 {{- /* The name of the ConfigMap stays: pods restart when this changes. */ -}}
 {{- $_ := set $pod.metadata "annotations" (dict "k8s.ovn.org/settings-digest" (include "ovn-udn.variables" .root | sha256sum)) -}}
+{{- /* With OVN in the cluster a pod of it creates these folders, and an agent may be started before it. */ -}}
+{{- if and .root.Values.ovn.inCluster (eq $object.kind "DaemonSet") -}}
+{{- range $pod.spec.volumes -}}
+{{- if has .name (list "openvswitch" "ovn") }}{{ $_ := set .hostPath "type" "DirectoryOrCreate" }}{{ end -}}
+{{- end -}}
+{{- end -}}
 {{- if hasKey .values "replicas" }}{{ $_ := set $object.spec "replicas" (int .values.replicas) }}{{ end -}}
 {{- $args := list -}}
 {{- range $container.args -}}
@@ -92,5 +98,28 @@
 {{- end -}}
 {{- $_ := set $pod.spec "volumes" (concat $added.volumes (default list $pod.spec.volumes)) -}}
 {{- end -}}
+{{ toYaml $object }}
+{{- end -}}
+
+{{- /* Open vSwitch and OVN, on the nodes of the agents. Call with the root. */ -}}
+{{- define "ovn-udn.ovn" -}}
+{{- $object := include "ovn-udn.documents" (dict "root" . "file" "ovn/daemonset.yaml") | fromYaml -}}
+{{- if $object.Error }}{{ fail $object.Error }}{{ end -}}
+{{- $pod := $object.spec.template.spec -}}
+{{- $values := .Values.ovn -}}
+{{- /* Open vSwitch is deleted when the nodes are clean, and not with the release. */ -}}
+{{- $_ := set $object.metadata "annotations" (dict "helm.sh/resource-policy" "keep") -}}
+{{- $image := printf "%s:%s" $values.image.repository (default .Chart.AppVersion $values.image.tag) -}}
+{{- range concat $pod.initContainers $pod.containers -}}
+{{- $_ := set . "image" $image -}}
+{{- if $values.imagePullPolicy }}{{ $_ := set . "imagePullPolicy" $values.imagePullPolicy }}{{ end -}}
+{{- $_ := set . "resources" (mergeOverwrite .resources (default dict (get $values.resources .name))) -}}
+{{- end -}}
+{{- $nodes := .Values.agent -}}
+{{- $_ := set $pod "nodeSelector" (mergeOverwrite $pod.nodeSelector $nodes.nodeSelector) -}}
+{{- if $nodes.tolerations }}{{ $_ := set $pod "tolerations" $nodes.tolerations }}{{ end -}}
+{{- $_ := set $pod "affinity" (include "ovn-udn.affinity" (dict "own" $pod.affinity "wished" $nodes.affinity) | fromYaml) -}}
+{{- if $nodes.priorityClassName }}{{ $_ := set $pod "priorityClassName" $nodes.priorityClassName }}{{ end -}}
+{{- if .Values.imagePullSecrets }}{{ $_ := set $pod "imagePullSecrets" .Values.imagePullSecrets }}{{ end -}}
 {{ toYaml $object }}
 {{- end -}}

@@ -5,7 +5,7 @@ import { OvsdbSession } from '../../../ovsdb/session/session.ts';
 import { TestServer } from '../../../ovsdb/testing/server.ts';
 import { formatRemote, parseRemotes } from '../../../ovsdb/wire/remote.ts';
 import { lazyDatabase } from '../../node/database.ts';
-import { checkDaemonVersions } from './daemon-versions.ts';
+import { checkDaemonVersions, checkNoOwnDaemons } from './daemon-versions.ts';
 
 it('ovn-northd has written its own, and what ovs-ctl would set is read', async () => {
   await using zone = await startOvnZone([]);
@@ -32,4 +32,19 @@ it('ovn-northd has written its own, and what ovs-ctl would set is read', async (
   const [older] = await check();
   expect(older).toMatchObject({ result: 'failed', what: 'Open vSwitch 3.4.1, on this node' });
   expect(older?.message).toContain('older than 3.5');
+});
+
+it('with Open vSwitch and OVN in the cluster, those of the node must not run', async () => {
+  const remotes = { Open_vSwitch: 'unix:/nowhere/db.sock', OVN_Northbound: 'unix:/nowhere/nb.sock' };
+  expect(await checkNoOwnDaemons(remotes)).toEqual([
+    { result: 'ok', what: 'no other Open vSwitch or OVN, on this node' },
+  ]);
+  await using server = await TestServer.create(['open-vswitch']);
+  const own = { ...remotes, Open_vSwitch: formatRemote(server.remote) };
+  const [running] = await checkNoOwnDaemons(own);
+  await server.kill();
+  expect(running?.result).toBe('failed');
+  expect(running?.message).toBe('Open vSwitch runs here: stop and disable them, or install without OVN in the cluster');
+  const [stopped] = await checkNoOwnDaemons(own);
+  expect(stopped?.result).toBe('ok');
 });

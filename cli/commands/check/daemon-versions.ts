@@ -1,4 +1,5 @@
 /** Versions of Open vSwitch and OVN of the node that this is, asked of its databases: also before an agent runs there. */
+import { existsSync } from 'node:fs';
 import { type DaemonKind, judgeVersion, NORTHD_VERSION_KEY, OPEN_VSWITCH, OVN } from '../../../api/daemon-versions.ts';
 import type { Transact } from '../../flows/datapaths.ts';
 import { lazyDatabase } from '../../node/database.ts';
@@ -51,5 +52,43 @@ export const checkOwnVersions = async (): Promise<Finding[]> => {
     return await checkDaemonVersions({ openvswitch: openvswitch.transact, northbound: northbound.transact });
   } finally {
     await Promise.all([openvswitch.close(), northbound.close()]);
+  }
+};
+
+/**
+ * Before an installation that brings both. Where this is no node, or one with daemons that do not answer, nothing is in the way.
+ * @param remotes by what is reported
+ */
+export const checkNoOwnDaemons = async (
+  remotes: Readonly<Record<'Open_vSwitch' | 'OVN_Northbound', string>> = {
+    Open_vSwitch: `unix:${OVS_SOCKET}`,
+    OVN_Northbound: `unix:${NORTHBOUND_SOCKET}`,
+  },
+): Promise<Finding[]> => {
+  const serving = await Promise.all([
+    isServed('Open_vSwitch', remotes.Open_vSwitch),
+    isServed('OVN_Northbound', remotes.OVN_Northbound),
+  ]);
+  const what = 'no other Open vSwitch or OVN, on this node';
+  const running = [OPEN_VSWITCH, OVN].filter((_, index) => serving[index]).map(({ name }) => name);
+  if (running.length === 0) return [ok(what)];
+  return [
+    failed(
+      what,
+      `${running.join(' and ')} ${running.length === 1 ? 'runs' : 'run'} here: stop and disable them, or install without OVN in the cluster`,
+    ),
+  ];
+};
+
+const isServed = async (name: 'Open_vSwitch' | 'OVN_Northbound', remote: string): Promise<boolean> => {
+  if (!existsSync(remote.replace(/^unix:/, ''))) return false;
+  const database = lazyDatabase(name, remote);
+  try {
+    await database.transact([]);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await database.close();
   }
 };

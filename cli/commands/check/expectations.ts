@@ -4,6 +4,10 @@ export const OLDEST_KUBERNETES = { major: 1, minor: 30 } as const;
 
 export const AGENT = 'udn-agent';
 export const CLUSTER_MANAGER = 'udn-cluster-manager';
+/** Where Open vSwitch and OVN are in the cluster. */
+export const OVN_DAEMONS = 'udn-ovn';
+/** By kustomize; the chart has them in the namespace of the programs. */
+export const OVN_NAMESPACE = 'udn-ovn';
 export type Program = typeof AGENT | typeof CLUSTER_MANAGER;
 
 export const POLICIES: readonly string[] = [

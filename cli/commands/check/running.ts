@@ -4,7 +4,7 @@ import { NODE_ANNOTATIONS } from '../../../api/names.ts';
 import { messageOf } from '../../../base/error-message.ts';
 import { DAEMON_SETS, DEPLOYMENTS, LEASES, NODES } from '../../../kube/resources.ts';
 import type { KubeClient, KubeObject } from '../../../kube/types.ts';
-import { AGENT, CLUSTER_MANAGER } from './expectations.ts';
+import { AGENT, CLUSTER_MANAGER, OVN_DAEMONS, OVN_NAMESPACE } from './expectations.ts';
 import { type Finding, failed, findingOf, resultOf, warning } from './finding.ts';
 import { find } from './installed.ts';
 
@@ -30,17 +30,35 @@ export const checkAgents = (client: KubeClient, namespace: string): Promise<Find
   findingOf(AGENT, async () => {
     const there = await find(client, DAEMON_SETS, { namespace, name: AGENT });
     if (there === undefined) return failed(AGENT, `the DaemonSet ${namespace}/${AGENT} does not exist`);
-    const { metadata, status } = daemonSetSchema.parse(there);
-    const { desiredNumberScheduled: desired, updatedNumberScheduled: updated, numberReady: ready } = status;
-    return resultOf(`${AGENT}, on ${desired} nodes`, [
-      ...(status.observedGeneration < metadata.generation ? ['it has not been rolled out yet'] : []),
-      ...(desired === 0 ? ['it selects no node'] : []),
-      ...(updated < desired ? [`${desired - updated} of ${desired} pods run an older version`] : []),
-      ...(ready < desired
-        ? [`${desired - ready} of ${desired} pods are not ready: /readyz of each gives the reasons`]
-        : []),
-    ]);
+    return rolledOut(AGENT, there, '/readyz of each gives the reasons');
   });
+
+/** Of Open vSwitch and OVN, where the installation has brought them. */
+export const checkOvn = async (client: KubeClient, namespace: string): Promise<Finding[]> => {
+  const found = await Promise.all(
+    [namespace, OVN_NAMESPACE].map((one) =>
+      find(client, DAEMON_SETS, { namespace: one, name: OVN_DAEMONS }).catch(() => undefined),
+    ),
+  );
+  return await Promise.all(
+    found
+      .filter((one) => one !== undefined)
+      .map((one) =>
+        findingOf(OVN_DAEMONS, async () => rolledOut(OVN_DAEMONS, one, 'kubectl describe pod names the container')),
+      ),
+  );
+};
+
+const rolledOut = (name: string, daemonSet: KubeObject, whoKnows: string): Finding => {
+  const { metadata, status } = daemonSetSchema.parse(daemonSet);
+  const { desiredNumberScheduled: desired, updatedNumberScheduled: updated, numberReady: ready } = status;
+  return resultOf(`${name}, on ${desired} nodes`, [
+    ...(status.observedGeneration < metadata.generation ? ['it has not been rolled out yet'] : []),
+    ...(desired === 0 ? ['it selects no node'] : []),
+    ...(updated < desired ? [`${desired - updated} of ${desired} pods run an older version`] : []),
+    ...(ready < desired ? [`${desired - ready} of ${desired} pods are not ready: ${whoKnows}`] : []),
+  ]);
+};
 
 export const checkClusterManager = (client: KubeClient, namespace: string): Promise<Finding> =>
   findingOf(CLUSTER_MANAGER, async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { z } from 'zod';
 import { DEFAULT_ALLOWED_SERVICES } from '../../../api/allowed-services.ts';
 import { MOST_NETWORKS } from '../../../cluster-manager/allocation/network-room.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
@@ -33,6 +34,27 @@ const NAMESPACED = [
   'PodMonitor',
   'PrometheusRule',
 ];
+
+const containerSchema = z.looseObject({
+  name: z.string(),
+  image: z.string(),
+  imagePullPolicy: z.string().optional(),
+  resources: z.unknown(),
+});
+const podSchema = z.object({
+  spec: z.object({
+    template: z.object({
+      spec: z.looseObject({
+        initContainers: z.array(containerSchema).optional(),
+        containers: z.array(containerSchema),
+        nodeSelector: z.unknown(),
+        affinity: z.unknown(),
+        tolerations: z.unknown(),
+        priorityClassName: z.unknown(),
+      }),
+    }),
+  }),
+});
 
 /** By kind and name, without what the two ways of installing do in ways of their own. */
 const comparable = (objects: readonly Manifest[]): Map<string, unknown> =>
@@ -68,6 +90,19 @@ describe('the chart', () => {
     const kustomized = comparable(objectsOf(await kubectl.run('kustomize', 'daemonset')));
     await kubectl.close();
     const ours = comparable(await rendered());
+    expect([...ours.keys()].sort()).toEqual([...kustomized.keys()].sort());
+    for (const [name, object] of kustomized) expect(ours.get(name), name).toEqual(object);
+  });
+
+  it('with OVN in the cluster it is what the example makes of the component', async () => {
+    const kubectl = await createKubectl('');
+    const programs = await kubectl.run('kustomize', 'examples/with-ovn');
+    // The chart has everything in the namespace of its release.
+    const ovn = (await kubectl.run('kustomize', 'daemonset/ovn')).replace('namespace: udn-ovn', 'namespace: ovn-udn');
+    const kustomized = comparable([...objectsOf(programs), ...objectsOf(ovn)]);
+    await kubectl.close();
+    const ours = comparable(await rendered('--set', 'ovn.inCluster=true'));
+    expect([...kustomized.keys()]).toContain('DaemonSet/udn-ovn');
     expect([...ours.keys()].sort()).toEqual([...kustomized.keys()].sort());
     for (const [name, object] of kustomized) expect(ours.get(name), name).toEqual(object);
   });
@@ -131,6 +166,34 @@ describe('values', () => {
     const manager = textOf(objects, 'Deployment');
     expect(manager).toContain('"replicas":3');
     expect(manager).toContain('"imagePullSecrets":[{"name":"mine"}]');
+  });
+
+  it('OVN in the cluster is on the nodes of the agents, with its own image and resources', async () => {
+    const objects = await rendered(
+      ...[
+        '--set',
+        'ovn.inCluster=true,ovn.image.repository=example.com/ovn,ovn.image.tag=v7,ovn.imagePullPolicy=Never',
+      ],
+      ...['--set', 'ovn.resources.ovs-vswitchd.limits.memory=1Gi'],
+      ...['--set', 'agent.nodeSelector.role=worker,agent.priorityClassName=mine'],
+    );
+    const [pod, agentPod] = ['udn-ovn', 'udn-agent'].map((name) => {
+      const found = objects.find(({ kind, metadata }) => kind === 'DaemonSet' && metadata.name === name);
+      return podSchema.parse(found).spec.template.spec;
+    });
+    expect(agentPod?.containers.map(({ name }) => name)).toEqual(['udn-agent']);
+    for (const part of ['nodeSelector', 'affinity', 'tolerations', 'priorityClassName'] as const) {
+      expect(pod?.[part], part).toEqual(agentPod?.[part]);
+    }
+    const containers = [...(pod?.initContainers ?? []), ...(pod?.containers ?? [])];
+    expect(containers).toHaveLength(6);
+    for (const { image, imagePullPolicy } of containers) {
+      expect([image, imagePullPolicy]).toEqual(['example.com/ovn:v7', 'Never']);
+    }
+    expect(containers.find(({ name }) => name === 'ovs-vswitchd')?.resources).toEqual({
+      requests: { cpu: '50m', memory: '80Mi' },
+      limits: { memory: '1Gi' },
+    });
   });
 
   it('the limits of networks are the cluster manager’s alone', async () => {
@@ -219,6 +282,8 @@ describe('values', () => {
     ['clusterManager.maxNetworksPerNamespace=-1', "at '/clusterManager/maxNetworksPerNamespace'"],
     ['clusterManager.maxNetworks=many', "at '/clusterManager/maxNetworks'"],
     ['variables.GATEWAY_MODE=local', "'GATEWAY_MODE' does not match pattern"],
+    ['ovn.inCluster=maybe', "at '/ovn/inCluster'"],
+    ['ovn.resources.vswitchd.limits.cpu=1', "additional properties 'vswitchd' not allowed"],
     ['admission.install=maybe', "at '/admission/install'"],
     ['monitoring.rules.install=maybe', "at '/monitoring/rules/install'"],
     ['monitoring.tlsSecret=A_B', "at '/monitoring/tlsSecret'"],

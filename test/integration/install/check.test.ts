@@ -33,13 +33,8 @@ const faults = async (options: CheckOptions, asked = client): Promise<string[]> 
   return lines.filter((line) => !line.startsWith('ok: ') && !line.startsWith('warning: kube-proxy'));
 };
 
-const setStatus = (resource: ResourceType, name: string, status: unknown) =>
-  client.patch(
-    resource,
-    { namespace: 'ovn-udn', name },
-    { type: 'merge', body: { status } },
-    { subresource: 'status' },
-  );
+const setStatus = (resource: ResourceType, name: string, status: unknown, namespace = 'ovn-udn') =>
+  client.patch(resource, { namespace, name }, { type: 'merge', body: { status } }, { subresource: 'status' });
 
 const rolledOut = async (): Promise<void> => {
   await setStatus(DAEMON_SETS, 'udn-agent', AGENTS);
@@ -130,6 +125,18 @@ describe('after an installation', () => {
     const found = await faults(AFTER);
     await rolledOut();
     expect(found).toEqual([`failed: udn-agent, on 2 nodes: ${message}`]);
+  });
+
+  it('Open vSwitch and OVN in the cluster that are not ready', async () => {
+    const before = await faults(AFTER);
+    await kubectl.run('apply', '-k', 'daemonset/ovn');
+    await setStatus(DAEMON_SETS, 'udn-ovn', { ...AGENTS, numberReady: 0 }, 'udn-ovn');
+    const found = await faults(AFTER);
+    await kubectl.run('delete', '-k', 'daemonset/ovn', '--wait=false');
+    expect(before).toEqual([]);
+    expect(found).toEqual([
+      'failed: udn-ovn, on 2 nodes: 2 of 2 pods are not ready: kubectl describe pod names the container',
+    ]);
   });
 
   it.each([
