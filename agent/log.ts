@@ -1,5 +1,6 @@
 /** What the agent does, as JSON lines: one per thing that an operator may want to know. */
 import type { Logger } from 'pino';
+import { isMoot } from '../kube/errors.ts';
 import type { ReflectorObservation } from '../kube/reflector/types.ts';
 import type { WriterObservation } from '../kube/writer/types.ts';
 import type { DatabaseName, DatabaseObservation } from './databases/database.ts';
@@ -91,5 +92,6 @@ export const logWriter = (log: Logger, observation: WriterObservation): void => 
   const child = log.child({ module: 'writer', resource: observation.resource.plural, key: observation.key });
   if (observation.kind === 'retrying')
     child.warn({ err: observation.error, retryInMs: observation.retryInMs }, 'write failed, retrying');
-  else if (observation.kind === 'failed') child.error({ err: observation.error }, 'write failed');
+  else if (observation.kind === 'failed' && !isMoot(observation.error))
+    child.error({ err: observation.error }, 'write failed');
 };

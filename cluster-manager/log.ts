@@ -1,6 +1,6 @@
 /** What the cluster manager does, as JSON lines. */
 import type { Logger } from 'pino';
-import { isForbidden } from '../kube/errors.ts';
+import { isForbidden, isMoot } from '../kube/errors.ts';
 import type { ManagerObservation } from './controllers/manager.ts';
 
 /** One line per thing that an operator may want to know; what goes well again and again is for debugging. */
@@ -79,7 +79,7 @@ const logWriter = (log: Logger, about: About<'writer'>): void => {
   const object = { resource: about.resource.plural, key: about.key };
   if (about.kind === 'retrying')
     log.warn({ ...object, err: about.error, retryInMs: about.retryInMs }, 'write failed, retrying');
-  else if (about.kind === 'failed') log.error({ ...object, err: about.error }, 'write failed');
+  else if (about.kind === 'failed' && !isMoot(about.error)) log.error({ ...object, err: about.error }, 'write failed');
   else log.debug(object, about.kind);
 };
 

@@ -59,6 +59,9 @@ const hasStatus = (error: unknown, status: number): error is KubeError =>
 
 export const isUnauthorized = (error: unknown): error is KubeError => hasStatus(error, 401);
 export const isForbidden = (error: unknown): error is KubeError => hasStatus(error, 403);
+/** Nothing is created in a namespace that is being deleted (admission plugin NamespaceLifecycle). */
+export const isNamespaceTerminating = (error: unknown): error is KubeError =>
+  isForbidden(error) && error.causes.some(({ reason }) => reason === 'NamespaceTerminating');
 export const isNotFound = (error: unknown): error is KubeError => hasStatus(error, 404);
 /** 409 also when something exists already: see `isAlreadyExists`. */
 export const isConflict = (error: unknown): error is KubeError =>
@@ -72,6 +75,9 @@ export const isTooManyRequests = (error: unknown): error is KubeError => hasStat
 /** The object that a write was meant for is gone, and another one has its name. Never true together with `isConflict`. */
 export const isReplaced = (error: unknown): error is KubeError =>
   error instanceof KubeError && error.code === 'ERR_KUBE_REPLACED';
+/** What a write was for is gone, or goes with its namespace: nothing is left to be written, and nobody has to know. */
+export const isMoot = (error: unknown): error is KubeError =>
+  isNotFound(error) || isReplaced(error) || isNamespaceTerminating(error);
 /** Server-side apply without force met fields of another manager. */
 export const isFieldManagerConflict = (error: unknown): error is KubeError =>
   isConflict(error) && error.causes.some(({ reason }) => reason === 'FieldManagerConflict');

@@ -2,7 +2,7 @@
 import { hasCondition, nextCondition } from '../../api/condition.ts';
 import { IPAM_CLAIM_FINALIZER } from '../../api/names.ts';
 import { IPAM_CLAIMS } from '../../api/resources.ts';
-import { isNotFound, isReplaced } from '../../kube/errors.ts';
+import { isMoot } from '../../kube/errors.ts';
 import type { ClaimStatus } from '../allocation/claim-book.ts';
 import type { ClaimFacts } from '../facts/claim-facts.ts';
 import type { ControllerContext } from './types.ts';
@@ -36,7 +36,7 @@ export const settleClaim = async (
     }
     return status.condition.status === 'True';
   } catch (error) {
-    if (isNotFound(error) || isReplaced(error)) return false;
+    if (isMoot(error)) return false;
     throw error;
   }
 };

@@ -1,7 +1,7 @@
 /** Writes and deletes the NADs of networks. */
 import { NETWORK_ATTACHMENT_DEFINITIONS } from '../../api/resources.ts';
 import { messageOf } from '../../base/error-message.ts';
-import { isNotFound } from '../../kube/errors.ts';
+import { isNamespaceTerminating, isNotFound } from '../../kube/errors.ts';
 import { refOf as refOfKey } from '../../kube/object-key.ts';
 import type { WorkResult } from '../../kube/queue/types.ts';
 import type { KubeObject } from '../../kube/types.ts';
@@ -60,9 +60,15 @@ export const applyPlan = async (
     settlePrimary?.();
     // What was refused needs no ids; what can't be asked now is tried again with the write.
     if (isNew) await creations.settle(key, signal).catch(() => {});
-    return { message: `failed to write NetworkAttachmentDefinition [${key}]: ${messageOf(error)}`, error };
+    return refused(key, error);
   }
 };
+
+const refused = (key: string, error: unknown): Outcome =>
+  // The mirror is about to show that its namespace is being deleted.
+  isNamespaceTerminating(error)
+    ? { isUnderWay: true }
+    : { message: `failed to write NetworkAttachmentDefinition [${key}]: ${messageOf(error)}`, error };
 
 export const deleteNad = async (
   { client }: Pick<NadContext, 'client'>,

@@ -7,7 +7,7 @@ import { type ConditionInput, hasCondition, nextCondition } from '../../api/cond
 import { UDN_API_VERSION } from '../../api/names.ts';
 import type { NetworkStatusFields } from '../../api/network-status.ts';
 import { CLUSTER_USER_DEFINED_NETWORKS, USER_DEFINED_NETWORKS } from '../../api/resources.ts';
-import { isNotFound, isReplaced } from '../../kube/errors.ts';
+import { isMoot } from '../../kube/errors.ts';
 import type { InvolvedObject } from '../../kube/events/types.ts';
 import type { KubeObject, ObjectInput, ObjectRef, ResourceType } from '../../kube/types.ts';
 import type { Writer } from '../../kube/writer/types.ts';
@@ -67,7 +67,7 @@ export const applyToNetwork = async (
   try {
     return await writer.apply(resourceOf(facts), body, { subresource, fieldManager }, signal);
   } catch (error) {
-    if (!isNotFound(error) && !isReplaced(error)) throw error;
+    if (!isMoot(error)) throw error;
     return undefined;
   }
 };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ENDPOINT_SLICES } from '../../kube/resources.ts';
+import { ENDPOINT_SLICES, NAMESPACES } from '../../kube/resources.ts';
 import type { KubeObject, ObjectInput } from '../../kube/types.ts';
 import { mirrorName } from '../render/mirrored-slice.ts';
 import type { TestClusterOptions } from '../testing/harness.ts';
@@ -184,6 +184,52 @@ it('is there again when somebody deletes it while it is changed', async () => {
   await cluster.settled();
   await dropEndpointAndLabel();
   expect((await mirrors()).map(addressesIn)).toEqual([[await bare('red/b')]]);
+});
+
+const mirrorWrites = () =>
+  cluster.observations.flatMap((one) =>
+    one.source === 'writer' && one.about.resource === ENDPOINT_SLICES ? [one.about.kind] : [],
+  );
+
+const failures = () => cluster.observations.filter((one) => one.source === 'queue' && one.about.kind === 'failed');
+
+it('is not tried again where the namespace is deleted while it is created', async () => {
+  await startOther({
+    wire: (client) => ({
+      ...client,
+      create: async (resource, ...rest) => {
+        if (resource === ENDPOINT_SLICES) await client.delete(NAMESPACES, { name: 'red' });
+        return client.create(resource, ...rest);
+      },
+    }),
+  });
+  // A namespace is there for as long as anything in it is.
+  await cluster.patch('Pod', 'red/a', { metadata: { finalizers: ['example.org/hold'] } });
+  await cluster.createAndSettle(slice('red/web-1', { pods: ['a'] }));
+  expect([mirrorWrites(), failures()]).toEqual([['failed'], []]);
+});
+
+it('is not created in a namespace that is being deleted', async () => {
+  let isEnding = false;
+  const ended = ({ metadata, ...rest }: KubeObject): KubeObject => ({
+    ...rest,
+    metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+  });
+  await startOther({
+    wire: (client) => ({
+      ...client,
+      list: async (resource, ...rest) => {
+        const list = await client.list(resource, ...rest);
+        return resource === NAMESPACES && isEnding ? { ...list, items: list.items.map(ended) } : list;
+      },
+    }),
+  });
+  await cluster.stop();
+  await cluster.create(slice('red/web-1', { pods: ['a'] }));
+  isEnding = true;
+  cluster.start();
+  await cluster.settled();
+  expect([mirrorWrites(), failures()]).toEqual([[], []]);
 });
 
 it('has an endpoint as soon as its pod has an address there, and is not there without any', async () => {

@@ -6,7 +6,7 @@
  * apply would do besides, to delete what we own and no longer desire, is ours to do (`mirrorPatch`).
  */
 import { parseEndpointSlice } from '../../api/endpoint-slice.ts';
-import { isAlreadyExists, isNotFound } from '../../kube/errors.ts';
+import { isAlreadyExists, isMoot, isNamespaceTerminating } from '../../kube/errors.ts';
 import { ENDPOINT_SLICES } from '../../kube/resources.ts';
 import { ownedMeta, type SliceFacts } from '../facts/slice-facts.ts';
 import { createPodAddresses, mirrorOfPods, type PodAddresses } from '../render/mirror-of-pods.ts';
@@ -20,10 +20,13 @@ export const sliceReconciler = (context: ControllerContext): Reconcile => {
     const desired = desiredMirror(context, addresses, key);
     const mirrors = context.caches.slices.byIndex('source', key).filter(({ isMirror }) => isMirror);
     const mirror = mirrors.find(({ metadata }) => metadata.name === desired?.metadata.name);
-    if (desired !== undefined && mirror === undefined) await create(context, desired, signal);
+    if (desired !== undefined && mirror === undefined) {
+      // A namespace that is being deleted accepts nothing new, and may lose a mirror before the source.
+      if (!isTerminating(context, desired)) await unless(isNamespaceTerminating, create(context, desired, signal));
+    }
     // Where it is gone by now, the cache will say so, and then it is created.
     else if (desired !== undefined && mirror !== undefined) {
-      await unlessGone(change(context, mirror, desired, signal));
+      await unless(isMoot, change(context, mirror, desired, signal));
     }
     // Last: an endpoint that stays is always in one of them.
     for (const surplus of mirrors.filter((one) => one !== mirror)) await remove(context, surplus, signal);
@@ -70,13 +73,16 @@ const change = async (
 
 const remove = async ({ client }: Context, { metadata }: SliceFacts, signal: AbortSignal): Promise<void> => {
   const { namespace, name, uid } = metadata;
-  await unlessGone(client.delete(ENDPOINT_SLICES, { namespace, name }, { preconditions: { uid } }, signal));
+  await unless(isMoot, client.delete(ENDPOINT_SLICES, { namespace, name }, { preconditions: { uid } }, signal));
 };
 
-const unlessGone = async (request: Promise<unknown>): Promise<void> => {
+const isTerminating = ({ caches }: Pick<ControllerContext, 'caches'>, { metadata }: MirroredSlice): boolean =>
+  caches.namespaces.get(metadata.namespace)?.isTerminating === true;
+
+const unless = async (isExpected: (error: unknown) => boolean, request: Promise<unknown>): Promise<void> => {
   try {
     await request;
   } catch (error) {
-    if (!isNotFound(error)) throw error;
+    if (!isExpected(error)) throw error;
   }
 };
