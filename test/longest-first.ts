@@ -8,6 +8,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  */
 export const LONGEST: readonly string[] = [
   'test/e2e/north-south-local.test.ts',
+  'test/e2e/with-ovn.test.ts',
   'test/e2e/kubelet-real.test.ts',
   'test/e2e/service-faults.test.ts',
   // Longer than these two, but it has a limit that it takes from the load of the machine before it: with these there is some.

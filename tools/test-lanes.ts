@@ -15,6 +15,8 @@ import { CONTROL_PLANE_PROGRAMS, REAL_KUBELET_PROGRAMS } from '../sandbox/kubern
 import { ensureRuntimeTree } from '../sandbox/real-kubelet/tree.ts';
 import { ensureTree } from '../sandbox/tree/tree.ts';
 import { seedOf } from './hostile-seed.ts';
+import { ensureBaseLayer } from './images/base-layer.ts';
+import { imageSpecs } from './images/image-spec.ts';
 import {
   countsOfLane,
   formatCounts,
@@ -53,6 +55,7 @@ const main = async (requested: readonly string[]): Promise<void> => {
     await ensureKubernetes([...CONTROL_PLANE_PROGRAMS, ...REAL_KUBELET_PROGRAMS], { root: process.cwd(), progress });
     await ensureCoredns({ root: process.cwd(), progress });
     await ensureRuntimeTree(progress);
+    for (const { packages } of imageSpecs()) await ensureBaseLayer(packages, { epoch: 0, fresh: false, progress });
     // The client of a guest is notified again.
     await ensureGuestImages(findArtifacts(), progress).catch((error: unknown) => console.error('no guest:', error));
   }
