@@ -20,7 +20,7 @@ export interface Backend<Item> {
 }
 
 export interface ReconcileRequest<Item> {
-  /** The whole desired state, by key. Not changed while the request is worked on. */
+  /** The whole desired state, by key. It goes on to change while the request is worked on, and what changed is requested next. */
   readonly desired: ReadonlyMap<string, Item>;
   /** Which keys to look at. `all`: read everything again, and remove owned state that is not desired if `prune`. */
   readonly keys: ReadonlySet<string> | 'all';
@@ -31,6 +31,8 @@ export interface ReconcileRequest<Item> {
 export interface ReconcileOutcome {
   /** How many things were written: added, changed or removed. */
   readonly written: number;
+  /** The keys of what was written; absent: they are not known, or too many to be named. */
+  readonly writtenKeys?: ReadonlySet<string>;
   /** Keys that could not be brought about, each with the reason as a message without a full stop. */
   readonly failed: ReadonlyMap<string, string>;
   /** Keys that wait for an event of `listen`, for example of a port that is absent, and what they wait for. */

@@ -17,7 +17,7 @@ import {
   type Status,
   worst,
 } from '../../base/reconciler.ts';
-import type { Backend, OutsideChange } from '../../datapath/backend.ts';
+import type { Backend, OutsideChange, ReconcileOutcome } from '../../datapath/backend.ts';
 import { ItemStore } from '../desired/item-store.ts';
 import { compareOwners } from '../features/owner-order.ts';
 import { KeyProblems } from './key-problems.ts';
@@ -223,8 +223,16 @@ export class ReconcileLoop<Item> implements Reconciler {
   }
 
   #onOutside({ cause, keys }: OutsideChange): void {
-    if (cause === 'drift') this.#options.observe({ kind: 'drift', keys });
+    const changed = keys === 'all' ? keys : this.#unchangedByUs(keys);
+    if (cause === 'drift' && (changed === 'all' || changed.size > 0)) {
+      this.#options.observe({ kind: 'drift', keys: changed });
+    }
     this.#lookAgain(keys);
+  }
+
+  /** A backend may hear of a key that is desired otherwise by now, and has not been looked at since. */
+  #unchangedByUs(keys: ReadonlySet<string>): ReadonlySet<string> {
+    return keys.difference(this.store.dirty).difference(this.#working);
   }
 
   #lookAgain(keys: ReadonlySet<string> | 'all'): void {
@@ -280,7 +288,7 @@ export class ReconcileLoop<Item> implements Reconciler {
       const counts = { failed: failed.size, waiting: waiting.size, written };
       this.#progress.done(keys === 'all');
       observe({ kind: 'reconciled', full: keys === 'all', keys: looked, ...counts, ms: clock.monotonic() - start });
-      if (scope === 'check' && dirty.size === 0 && written > 0) observe({ kind: 'drift', keys: 'all', count: written });
+      if (scope === 'check' && dirty.size === 0 && written > 0) this.#reportChecked(outcome);
       changed = this.#problems.remember(keys, outcome);
       if (keys === 'all') this.#scheduleFull();
       this.#retries.looked(keys, new Set(failed.keys()));
@@ -299,6 +307,15 @@ export class ReconcileLoop<Item> implements Reconciler {
       this.#working = NO_KEYS;
       for (const listener of this.#lookListeners) listener(changed);
     }
+  }
+
+  /** What came during a look may be written by it already: a backend reads first, and compares with what is desired then. */
+  #reportChecked({ written, writtenKeys }: ReconcileOutcome): void {
+    if (this.#next.scope !== 'changes') return;
+    const news = this.store.dirty.union(this.#next.keys);
+    const changed = writtenKeys?.difference(news);
+    if (changed === undefined ? news.size > 0 : changed.size === 0) return;
+    this.#options.observe({ kind: 'drift', keys: changed ?? 'all', count: changed?.size ?? written });
   }
 
   #askLater(keys: Iterable<string>, scope: Look['scope']): void {

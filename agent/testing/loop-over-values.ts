@@ -11,17 +11,20 @@ class TestBackend implements Backend<string> {
   readonly absent = new Set<string>();
   readonly impossible = new Set<string>();
   isGone = false;
+  /** What reading takes: as with a program, what is desired may change meanwhile. */
+  reading: Promise<void> | undefined;
   closed = false;
   #emit: (change: OutsideChange) => void = () => undefined;
 
-  reconcile({ desired, keys, prune }: ReconcileRequest<string>): Promise<ReconcileOutcome> {
+  async reconcile({ desired, keys, prune }: ReconcileRequest<string>): Promise<ReconcileOutcome> {
     this.requests.push(keys === 'all' ? keys : new Set(keys));
-    if (this.isGone) return Promise.reject(new Error('no answer'));
+    if (this.isGone) throw new Error('no answer');
+    await this.reading;
     const all = keys === 'all' ? new Set([...desired.keys(), ...this.actual.keys()]) : keys;
     const failed = new Map<string, string>();
     const waiting = new Map<string, string>();
     const unsupported = new Map<string, string>();
-    let written = 0;
+    const writtenKeys = new Set<string>();
     for (const key of all) {
       const value = desired.get(key);
       if (this.actual.get(key) === value) continue;
@@ -30,9 +33,9 @@ class TestBackend implements Backend<string> {
       else if (this.impossible.has(key)) unsupported.set(key, 'no VRF');
       else if (value !== undefined) this.actual.set(key, value);
       else if (prune) this.actual.delete(key);
-      written += 1;
+      writtenKeys.add(key);
     }
-    return Promise.resolve({ written, failed, waiting, unsupported });
+    return { written: writtenKeys.size, writtenKeys, failed, waiting, unsupported };
   }
 
   listen(listener: (change: OutsideChange) => void): () => void {

@@ -84,7 +84,12 @@ const plainCases = ({ keeper, others }: BackendWorld): void => {
     ).toEqual(new Map());
     expect(await keeper().differences()).toEqual([]);
     await atRest(keeper());
-    expect(await keeper().full()).toEqual({ written: 0, failed: new Map(), waiting: new Map() });
+    expect(await keeper().full()).toEqual({
+      written: 0,
+      writtenKeys: new Set(),
+      failed: new Map(),
+      waiting: new Map(),
+    });
     expect(keeper().drift()).toEqual([]);
   });
 
@@ -92,7 +97,12 @@ const plainCases = ({ keeper, others }: BackendWorld): void => {
     keeper().want(...plainItems);
     await atRest(keeper());
     const next = new HostKeeper(keeper().netlink);
-    expect(await next.want(...plainItems).full()).toEqual({ written: 0, failed: new Map(), waiting: new Map() });
+    expect(await next.want(...plainItems).full()).toEqual({
+      written: 0,
+      writtenKeys: new Set(),
+      failed: new Map(),
+      waiting: new Map(),
+    });
     await next.backend.close();
   });
 

@@ -108,6 +108,7 @@ export class HostBackend implements Backend<HostItem> {
     /** What is no longer desired by the end has been brought about all the same, and is to be removed. */
     const planned = new Map<string, boolean>();
     let written = 0;
+    const writtenKeys = new Set<string>();
     let todo: ReadonlySet<string> = all;
     for (let round = 0; round < MAX_ROUNDS && todo.size > 0; round++) {
       await this.#reread(todo, signal);
@@ -115,14 +116,16 @@ export class HostBackend implements Backend<HostItem> {
       const plan = planHost({ mirror, index, ownership, remembered, keys: todo, prune });
       for (const key of todo) planned.set(key, index.desired.has(key));
       const refused = await this.#apply(plan.steps, signal);
-      written += plan.steps.filter(({ key }) => !refused.has(key)).length;
+      const done = plan.steps.filter(({ key }) => !refused.has(key));
+      written += done.length;
+      for (const { key } of done) writtenKeys.add(key);
       waiting = new Map([...waiting, ...plan.waiting]);
       for (const [key, why] of [...plan.failed, ...refused]) failed.set(key, why);
       todo = plan.later;
     }
     for (const key of todo) failed.set(key, 'what it is on did not come to rest');
     this.#settle(planned, failed, waiting);
-    return this.#outcome(written, failed, waiting);
+    return { ...this.#outcome(written, failed, waiting), writtenKeys };
   }
 
   /** Where there is no VRF, what needs one cannot be, nor a filter that the kernel does not know: not to be tried again and again. */

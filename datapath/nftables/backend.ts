@@ -115,7 +115,7 @@ class Nftables implements NftablesBackend {
     }
     this.#reportSets(desired, written, waiting);
     if (written.size > 0) this.#onWritten?.(written, desired);
-    return { written: written.size, failed, waiting };
+    return { written: written.size, writtenKeys: written, failed, waiting };
   }
 
   /** Elements that waited for a set that is there now. */

@@ -29,12 +29,10 @@ export class Monitor {
     this.#nft = nft;
     this.#schedule = schedule;
     this.#onLine = onLine;
-    this.#changes = new OutsideChanges(() => {
-      this.#notify('drift');
-    });
+    this.#changes = new OutsideChanges((cause) => this.#notify(cause));
   }
 
-  /** @param listener called when somebody else has changed our table, or (`input`) may have while nobody listened */
+  /** @param listener called when another program has changed our table, or (`input`) may have while nobody listened */
   listen(listener: (cause: OutsideChange['cause']) => void): () => void {
     this.#listeners.add(listener);
     this.#start();

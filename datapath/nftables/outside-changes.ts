@@ -2,6 +2,7 @@
  * Distinguishes changes of our table by others from our own, in what `nft monitor` prints. Every transaction has a number,
  * and nft prints the number of our own.
  */
+import type { OutsideChange } from '../backend.ts';
 import { generationOf } from './nft-program.ts';
 import { OUR_TABLE } from './types.ts';
 
@@ -15,20 +16,22 @@ const LOST = /^# ERROR: We lost some netlink events/;
 const REMEMBERED = 1000;
 
 export class OutsideChanges {
-  readonly #notify: () => void;
+  readonly #notify: (cause: OutsideChange['cause']) => void;
   #isOurTable = false;
   /** While one of ours runs: those of which it is not known yet whose they are. */
   #undecided: number[] = [];
   #running = 0;
+  /** Of those that run, or ended meanwhile, one ended without its number: it may have made what is undecided. */
+  #hasUnknown = false;
   readonly #own = new Set<number>();
 
-  /** @param notify called when another program has changed the table */
-  constructor(notify: () => void) {
+  /** @param notify called when another program has changed the table, or (`input`) when it may have */
+  constructor(notify: (cause: OutsideChange['cause']) => void) {
     this.#notify = notify;
   }
 
   line(line: string): void {
-    if (LOST.test(line)) this.#notify();
+    if (LOST.test(line)) this.#lost();
     else if (ABOUT_OURS.test(line)) this.#isOurTable = true;
     const generation = generationOf(line)?.number;
     if (generation === undefined) return;
@@ -36,7 +39,7 @@ export class OutsideChanges {
     this.#isOurTable = false;
     if (!isOurTable || this.#own.delete(generation)) return;
     if (this.#running > 0) this.#undecided.push(generation);
-    else this.#notify();
+    else this.#notify('drift');
   }
 
   /** A transaction of ours begins. @returns to be called at its end */
@@ -44,10 +47,13 @@ export class OutsideChanges {
     this.#running++;
     return (generation) => {
       this.#running--;
-      if (generation !== undefined) this.#remember(generation);
+      if (generation === undefined) this.#hasUnknown = true;
+      else this.#remember(generation);
       if (this.#running > 0) return;
+      const cause = this.#hasUnknown ? 'input' : 'drift';
+      this.#hasUnknown = false;
       const undecided = this.#undecided.splice(0);
-      if (undecided.filter((number) => !this.#own.delete(number)).length > 0) this.#notify();
+      if (undecided.filter((number) => !this.#own.delete(number)).length > 0) this.#notify(cause);
     };
   }
 
@@ -56,6 +62,12 @@ export class OutsideChanges {
     this.#isOurTable = false;
     this.#undecided = [];
     this.#own.clear();
+  }
+
+  /** Whose it was is unknown, and to which transaction the last line belongs. */
+  #lost(): void {
+    this.#isOurTable = false;
+    this.#notify('input');
   }
 
   #remember(generation: number): void {

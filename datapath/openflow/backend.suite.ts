@@ -118,6 +118,7 @@ const keyCases: readonly Case[] = [
       test.subject.want(two);
       expect(await test.subject.reconcile(new Set([bridgeItemKey(one)]))).toMatchObject({
         written: 0,
+        writtenKeys: new Set(),
         failed: new Map(),
       });
       expect(await test.subject.differences()).toEqual([]);
@@ -203,7 +204,8 @@ const portCases: readonly Case[] = [
       await test.world.addPort(BRIDGE, 'later', 7);
       const came = await test.subject.reported('input');
       expect(came.keys).toEqual(new Set([key]));
-      expect(await test.subject.reconcile(came.keys)).toEqual({ written: 1, failed: new Map(), waiting: new Map() });
+      const now = { written: 1, writtenKeys: new Set([key]), failed: new Map(), waiting: new Map() };
+      expect(await test.subject.reconcile(came.keys)).toEqual(now);
       expect(await test.identities()).toContain('table=0,priority=9,in_port=7');
       await test.world.removePort(BRIDGE, 'later');
       expect((await test.subject.reconcile((await test.subject.reported('input')).keys)).waiting.size).toBe(1);

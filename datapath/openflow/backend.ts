@@ -71,6 +71,7 @@ export class OpenflowBackend implements Backend<BridgeItem> {
     const failed = new Map<string, string>();
     const waiting = new Map<string, string>();
     let written = 0;
+    let writtenKeys: ReadonlySet<string> | undefined = new Set();
     const results = await Promise.allSettled(
       // A bridge that does not answer must not keep the others waiting.
       [...bridges].map((bridge) => {
@@ -81,6 +82,7 @@ export class OpenflowBackend implements Backend<BridgeItem> {
     for (const result of results) {
       if (result.status === 'rejected') throw result.reason;
       written += result.value.written;
+      writtenKeys = result.value.writtenKeys && writtenKeys?.union(result.value.writtenKeys);
       for (const [key, reason] of result.value.failed) failed.set(key, reason);
       for (const [key, reason] of result.value.waiting) waiting.set(key, reason);
     }
@@ -88,7 +90,7 @@ export class OpenflowBackend implements Backend<BridgeItem> {
       const problem = this.#wants.problems.get(key);
       if (problem !== undefined) (problem.kind === 'failed' ? failed : waiting).set(key, problem.reason);
     }
-    return { written, failed, waiting };
+    return { written, ...(writtenKeys !== undefined && { writtenKeys }), failed, waiting };
   }
 
   listen(listener: (change: OutsideChange) => void): () => void {
@@ -270,7 +272,7 @@ function* pieces(keys: ReconcileRequest<BridgeItem>['keys']): Generator<Readonly
   if (piece.size > 0) yield piece;
 }
 
-const NOTHING: WriteResult = { written: 0, failed: new Map(), waiting: new Map() };
+const NOTHING: WriteResult = { written: 0, writtenKeys: new Set(), failed: new Map(), waiting: new Map() };
 
 /** What is as desired need not be kept twice. */
 const shareStates = ({ flows }: DesiredBridge, actual: MutableBridge): void => {

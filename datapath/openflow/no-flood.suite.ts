@@ -61,7 +61,12 @@ const CASES: readonly Case[] = [
       test.world.ports.set(BRIDGE, NETWORK_PATCH, number);
       test.subject.want(flowItem(), ITEM);
       const gone = await test.subject.reconcile(KEYS);
-      expect(gone).toEqual({ written: 0, failed: new Map(), waiting: new Map([[KEY, expect.any(String)]]) });
+      expect(gone).toEqual({
+        written: 0,
+        writtenKeys: new Set(),
+        failed: new Map(),
+        waiting: new Map([[KEY, expect.any(String)]]),
+      });
       test.world.ports.set(BRIDGE, NETWORK_PATCH, undefined);
       expect((await test.subject.reported('input')).keys).toEqual(KEYS);
       await test.world.addPort(BRIDGE, NETWORK_PATCH, 9);

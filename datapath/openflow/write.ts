@@ -7,6 +7,8 @@ import type { Wants } from './wants.ts';
 
 export interface WriteResult {
   readonly written: number;
+  /** Of what was written; undefined: it is too much to be named. */
+  readonly writtenKeys: ReadonlySet<string> | undefined;
   readonly failed: ReadonlyMap<string, string>;
   /** For ports that went meanwhile, which will be reported. */
   readonly waiting: ReadonlyMap<string, string>;
@@ -40,8 +42,24 @@ export const writePlan = async (
   }
   // What was thought to be there is not: the next time is to begin with reading.
   if (failed.size > 0) live.distrust();
-  return { written, failed, waiting };
+  return { written, writtenKeys: keysOf(wants, bridge, { bundle, ports }, [failed, waiting]), failed, waiting };
 };
+
+/** Floods that reach a port again have no key: they were left for a full look by ourselves (`Wants.#release`). */
+const keysOf = (
+  wants: Wants,
+  bridge: string,
+  { bundle, ports }: Plan,
+  except: readonly ReadonlyMap<string, string>[],
+): ReadonlySet<string> | undefined => {
+  if (bundle.length + ports.size > MAX_NAMED) return undefined;
+  const portKeys = [...ports.keys()].flatMap((port) => wants.keyOfPort(bridge, port) ?? []);
+  const keys = [...bundle.map((op) => keyOf(wants, bridge, op)), ...portKeys];
+  return new Set(keys.filter((key) => !except.some((left) => left.has(key))));
+};
+
+/** At a start there are tens of thousands of flows, which nobody asks about. */
+const MAX_NAMED = 100;
 
 interface PortListener {
   gone(port: number): void;

@@ -3,12 +3,13 @@
  * root and `make build`. With `UDN_SERVICE_MATRIX=all` every such cell, which takes a guest some seven minutes.
  */
 import { expect, it } from 'vitest';
+import { eventually } from '../../sandbox/testing/eventually.ts';
 import { onGuestKernel } from '../oracles/services/choice.ts';
 import { serviceMatrix } from '../oracles/services/suite.ts';
-import { useCluster } from './support/cluster/cluster.ts';
+import { applyAndWait, useCluster } from './support/cluster/cluster.ts';
 import { nodeAddress } from './support/networks/north-south.ts';
 import { describeTarget, fromPod, whoAnswers } from './support/services/entry-points.ts';
-import { targetsOf } from './support/services/services.ts';
+import { SERVED, service, targetsOf } from './support/services/services.ts';
 
 const cluster = useCluster({
   name: 'test-service-kernel',
@@ -38,3 +39,32 @@ it.each([
   const silent = targets.map((target) => `${describeTarget(target)} → (silent)`).sort();
   expect(await whoAnswers(fromPod(cluster(), `${namespace}/host-node-1`), targets)).toEqual(silent);
 });
+
+// The kernel reassembles them for conntrack. On the userspace datapath nobody answers: docs/services.md.
+it.each(['svc-routed', 'svc-switched', 'svc-default'])(
+  'a pod of %s sends datagrams in fragments to a ClusterIP, which come back whole',
+  async (namespace) => {
+    const ports = [{ name: 'echo', protocol: 'UDP', port: 53, targetPort: SERVED.UDP }];
+    await applyAndWait(cluster(), [service(namespace, 'fragments', { app: 'web', spec: { ports } })]);
+    const ips = (await targetsOf(cluster(), `${namespace}/fragments`)).map(({ ip }) => ip);
+    await eventually(async () => {
+      const { stdout } = await cluster().exec(`${namespace}/client`, ['python3', '-c', SEND_LARGE, ...ips]);
+      expect(stdout.trim().split('\n')).toEqual(ips.map((ip) => `${ip} 1500 bytes`));
+    }, 60_000);
+  },
+  90_000,
+);
+
+/** More than any MTU of a pod in one datagram. */
+const SEND_LARGE = `
+import socket, sys
+for ip in sys.argv[1:]:
+    family = socket.AF_INET6 if ':' in ip else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as sock:
+        sock.settimeout(2)
+        sock.sendto(b'echo ' + b'x' * 1500, (ip, 53))
+        try:
+            print(ip, len(sock.recv(4096)), 'bytes')
+        except TimeoutError:
+            print(ip, 'no answer')
+`;

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { FAMILIES } from '../../../../net/ip.ts';
 import type { ManifestObject, Sandbox } from '../../../../sandbox/index.ts';
 import { eventually } from '../../../../sandbox/testing/eventually.ts';
-import { agentMetrics } from '../cluster/agent-metrics.ts';
+import { agentMetrics, hostDrift } from '../cluster/agent-metrics.ts';
 import { applyAndWait, readPod } from '../cluster/cluster.ts';
 import { layer2, layer3, namespace, pod } from '../cluster/manifests.ts';
 import { restartsOf } from '../cluster/restarts.ts';
@@ -109,6 +109,7 @@ const killAgainAndAgain = async (scenery: Scenery): Promise<void> => {
 const comeAndGo = async (scenery: Scenery): Promise<void> => {
   const { sandbox, names, isLossless } = scenery;
   const stays = await readStays(sandbox, NODE, names);
+  const drift = await hostDrift(sandbox, NODE);
   let going = await comeTo(sandbox, NODE, 'going');
   let lost: readonly Loss[] = [];
   // As above: what a busy machine loses it does not lose again.
@@ -128,6 +129,8 @@ const comeAndGo = async (scenery: Scenery): Promise<void> => {
     if (lost.length === 0) break;
   }
   expect(lost).toEqual([]);
+  // Nobody has touched anything: what the agent itself changes is no drift.
+  expect(await hostDrift(sandbox, NODE)).toBe(drift);
 };
 
 interface Round {
