@@ -48,7 +48,7 @@ const componentSchema = z.object({
 
 const exceptionSchema = z.object({
   network: z.string().max(MAX_REPORTED_NAME).meta({ description: 'Its name in annotations: red_net.' }),
-  state: z.enum(['Pending', 'Failed']).meta({ description: 'Failed: it cannot be programmed as it is.' }),
+  state: z.enum(['Pending', 'Failed']).meta({ description: 'Failed: it cannot be programmed with its configuration.' }),
   message: z.string().max(MAX_MESSAGE).meta({ description: 'What it waits for, or the problem.' }),
   since: z
     .string()
@@ -64,7 +64,7 @@ export const reportStatusSchema = z
       .meta({ description: 'Always: the node has all networks. OnDemand: those that something on it uses.' }),
     observed: z.string().optional().meta({
       description:
-        'When the youngest of these networks was created: an id that a younger one has been given since is not meant.',
+        'When the youngest of these networks was created: the report does not cover ids that were allocated to younger ones.',
       format: 'date-time',
     }),
     retirement: z.int().min(0).max(MAX_RETIREMENT).optional().meta({

@@ -12,7 +12,7 @@ interface CauseEntry {
 
 export const PROBLEM_CAUSES = {
   'address-conflict': {
-    summary: 'pods have, or ask for, addresses that others have',
+    summary: 'pods have, or request, addresses that belong to other pods',
     next: 'delete the pod that came later, or correct its annotation k8s.ovn.org/pod-networks',
   },
   'addresses-exhausted': {
@@ -73,7 +73,7 @@ export const PROBLEM_CAUSES = {
     follows: ['database-unreachable', 'database-failed'],
   },
   'cni-refused': {
-    summary: 'what pods, or the container runtime, ask for cannot be served',
+    summary: 'requests of pods, or of the container runtime, cannot be served',
     next: 'correct the pod: the message names what is wrong',
     follows: ['pod-refused'],
   },
@@ -109,7 +109,7 @@ export const PROBLEM_CAUSES = {
     next: 'correct the EndpointSlice, or the selector of the Service: udnctl explain service NAMESPACE/NAME',
   },
   'external-address-refused': {
-    summary: 'Services have external addresses that they cannot have',
+    summary: 'Services have external addresses that are not allowed',
     next: 'choose other externalIPs: udnctl explain service NAMESPACE/NAME',
   },
   'gateway-missing': {
@@ -148,8 +148,12 @@ export const PROBLEM_CAUSES = {
     next: 'correct the annotation that the message names',
   },
   'node-identity-in-use': {
-    summary: 'nodes have an id, a chassis or an address that others have',
+    summary: 'nodes have an id, a chassis or an address that belongs to another node',
     next: 'delete the outdated Node, or give the machine its own identity',
+  },
+  'node-unreachable': {
+    summary: 'nodes cannot be reached through the API server',
+    next: 'check the node itself, its kubelet and its uplink: udnctl status shows what it reported last, and which nodes do not reach it',
   },
   'northd-not-processing': {
     summary: 'ovn-northd does not follow the northbound database',
@@ -174,7 +178,7 @@ export const PROBLEM_CAUSES = {
     follows: ['tunnels-not-encrypted'],
   },
   'pod-refused': {
-    summary: 'pods ask for what they cannot have',
+    summary: 'pods request something that they cannot get',
     next: 'correct the pod: the message names what is wrong',
   },
   'policy-not-enforced': {

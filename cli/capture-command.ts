@@ -14,6 +14,7 @@ import { CliError } from './errors.ts';
 import { connectAgent, DEFAULT_AGENT_SOCKET } from './node/agent-client.ts';
 import { lazyDatabase } from './node/database.ts';
 import { type RemoteOptions, withOvnRemotes } from './node/node-command.ts';
+import { withKnownCause } from './remote/known-cause.ts';
 import { isHere, type WhereOptions, withNodeOption } from './remote/node-action.ts';
 import { findAgentPod, nodeOfPod } from './remote/node-tools.ts';
 
@@ -78,17 +79,22 @@ const captureHere = async (pod: string, options: CaptureOptions): Promise<void> 
 };
 
 const captureThere = (pod: string, options: CaptureOptions): Promise<void> =>
-  withExec(options, async ({ client, exec, namespace }) => {
+  withExec(options, async ({ client, exec, readLog, namespace }) => {
     const key = keyOf(pod, options.namespace ?? namespace);
     const output = captureOutput(options.output, key, new Date());
     // Refused here, before a node is asked.
     const { durationMs, count } = limitsOf(options);
-    const tools = { client, exec, namespace: options.agentNamespace };
-    const agent = await findAgentPod(tools, options.node ?? (await nodeOfPod(tools, key)));
+    const tools = { client, exec, readLog, namespace: options.agentNamespace };
+    const node = options.node ?? (await nodeOfPod(tools, key));
+    const agent = await findAgentPod(tools, node);
     const counted = count === undefined ? [] : [`--count=${count}`];
     const limits = [`--duration=${durationMs}ms`, ...counted, `--filter=${options.filter}`];
     const words = ['capture', '--output=-', ...limits, '--', key];
-    const { status } = await captureOnNode({ tools, agent, words, output }, { onInterrupt, stdout, tell });
+    const { status } = await captureOnNode({ tools, agent, words, output }, { onInterrupt, stdout, tell }).catch(
+      async (error: unknown) => {
+        throw await withKnownCause(error, { client, node, command: 'capture' });
+      },
+    );
     process.exitCode = status;
   });
 

@@ -105,7 +105,7 @@ const podsCommand = (withNode: boolean): Command =>
     .option('--network <network>', 'only this network: its name or the key of a NAD')
     // UDN_NODE is the agent's own, and its pod has udnctl, too.
     .addOption(new Option('--node <node>', 'only pods of this node; asks the API server').env('UDNCTL_NODE'))
-    .option('--agent', 'with --node: list what the agent of that node has, by exec into its pod', false)
+    .option('--agent', 'with --node: ask the agent of that node, by exec into its pod', false)
     .addOption(agentNamespaceOption())
     .action(async (options: Options, command: Command) => {
       if (options.agent === true) await runOnNode(command, options, undefined);
@@ -119,8 +119,8 @@ const STATUS_CODES = '\nExit status: 0 all components work, 1 a component fails 
 const statusCommand = (withNode: boolean): Command =>
   withStatusOptions(
     new ProgramCommand('status')
-      .description('whether the components that networks need work')
-      .argument('[node]', 'this node, by exec into the pod of its agent; or what it has reported, with the reason'),
+      .description('show the state of the components that networks need')
+      .argument('[node]', 'ask the agent of this node, by exec into its pod; if that fails, show what it has reported'),
     withNode,
   ).action(async (named: string | undefined, options: Options, command: Command) => {
     if (named !== undefined) return await statusOf(named, options, command);
@@ -158,7 +158,7 @@ const askedOrWhyNot = (node: string, options: Options, command: Command): Promis
 const withStatusOptions = (command: Command, withNode: boolean): Command => {
   const common = withServer(withClusterFlag(command, withNode))
     .addOption(new Option('--node <node>', 'only this node; asks the API server').env('UDNCTL_NODE'))
-    .option('--agent', 'with --node: list what the agent of that node has, by exec into its pod', false)
+    .option('--agent', 'with --node: ask the agent of that node, by exec into its pod', false)
     .addOption(agentNamespaceOption())
     .addOption(new Option('-o, --output <format>', 'output format').choices(OUTPUT_FORMATS).default('table'))
     .addHelpText('after', STATUS_CODES);
@@ -211,7 +211,7 @@ const usageCommand = (): Command =>
       '[network]',
       'only this network, with its nodes: its name, NAMESPACE/NAME of a UDN, or the name of a CUDN',
     )
-    .addOption(new Option('-o, --output <format>', 'how to print it').choices(OUTPUT_FORMATS).default('table'))
+    .addOption(new Option('-o, --output <format>', 'output format').choices(OUTPUT_FORMATS).default('table'))
     .action(async (network: string | undefined, options: ServerOptions & { output: OutputFormat }) => {
       const { notes, ...output } = await showUsage(network, options);
       process.stdout.write(formatOutput(output, options.output));
@@ -231,7 +231,7 @@ const bundleCommand = (): Command =>
 
 const graphCommand = (): Command =>
   withNamespace(
-    new ProgramCommand('graph').description('a picture of networks, Services, nodes and pods; what is broken is red'),
+    new ProgramCommand('graph').description('draw networks, Services, nodes and pods, with broken ones in red'),
   )
     .argument('[network]', 'only this one, by its name or object: red_net, red/net')
     .option('-o, --output <file>', 'svg or mermaid for standard output, or a file .svg, .mmd or .mermaid', 'svg')

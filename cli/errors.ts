@@ -10,3 +10,10 @@ export class CliError extends Error {
     this.exitStatus = exitStatus;
   }
 }
+
+/** The API server answers, and the kubelet of the node does not answer the API server. */
+export class UnreachableNodeError extends CliError {
+  constructor(message: string) {
+    super(message, 2);
+  }
+}

@@ -14,7 +14,7 @@ import { diff } from './commands/diff.ts';
 import { doctor } from './commands/doctor.ts';
 import { EXPLAINED, type Explained, explain } from './commands/explain.ts';
 import { listFlows } from './commands/flows.ts';
-import { listProblems } from './commands/problems.ts';
+import { listProblems, problemsUnreachable } from './commands/problems.ts';
 import { trace } from './commands/trace.ts';
 import { CliError } from './errors.ts';
 import type { Transact } from './flows/datapaths.ts';
@@ -58,12 +58,16 @@ const NETWORK = 'its name, the key of a NAD (namespace/name), or the name of its
 
 const problemsCommand = (): Command =>
   nodeAction(
-    textCommand('problems', 'what cannot be programmed or read, by cause, the root cause first')
+    textCommand('problems', 'list what cannot be programmed or read, by cause, the root cause first')
       .option('--all', 'list every object', false)
-      .addHelpText('after', '\nExit status: 0 no errors, 1 errors, 2 the agent cannot be asked.'),
+      .addHelpText(
+        'after',
+        '\nExit status: 0 no errors, 1 errors, or the node cannot be reached, 2 the agent cannot be asked.',
+      ),
     {
       here: async (options: TextOptions & { all: boolean }) =>
         finish(await listProblems(connectAgent(options.agentSocket), options), options),
+      unreachable: (node, cause, options) => finish(problemsUnreachable(node, cause, options), options),
     },
   );
 

@@ -49,8 +49,10 @@ export const whenLeading = async (
 };
 
 /**
- * The Lease is read before the work and during it. A holder works from its first second on, so between two reads both may
- * write: elections are what excludes that.
+ * The Lease is read before the work and during it. A holder works as soon as it has listed what there is, so between two reads both
+ * may write: elections are what excludes that. In that half second no network gets an id that another one has, though a new one may
+ * change its own (controllers/two-managers.test.ts); addresses and subnets that both allocate stay with the older object, and the
+ * other is reported (ADR 14).
  */
 const workWithoutLease = async (
   { client, lease, log, onReached = () => {}, clock = systemClock }: LeadershipOptions,
@@ -102,6 +104,7 @@ const untilHeld = async (
 ): Promise<string | undefined> => {
   let seen: string | undefined;
   while (!signal.aborted) {
+    let pause = WATCH_MS;
     try {
       const found = await readIfThere(client, lease, signal);
       const record = found === undefined ? undefined : readLease(found);
@@ -113,11 +116,15 @@ const untilHeld = async (
       onFree();
     } catch (error) {
       if (!signal.aborted) observe({ kind: 'failed', error });
+      pause = timesOf(lease).retryMs;
     }
-    await delay(clock, timesOf(lease).retryMs, signal).catch(() => {});
+    await delay(clock, pause, signal).catch(() => {});
   }
   return undefined;
 };
+
+/** One small object: candidates, of which there are more, read it every two seconds. */
+const WATCH_MS = 500;
 
 class HeldLeaseError extends Error {
   override readonly name = 'HeldLeaseError';

@@ -10,6 +10,7 @@ import { apiDocs } from './api-docs.ts';
 import { consolePage } from './console-page.ts';
 import { dashboardFiles } from './dashboard.ts';
 import { metricsDocs } from './metrics-docs.ts';
+import { operationsDocs } from './operations-docs.ts';
 import { problemDocs } from './problem-docs.ts';
 import { registryDocs } from './registries.ts';
 import { serviceMatrixDocs } from './service-matrix-docs.ts';
@@ -24,6 +25,7 @@ const GENERATORS: readonly (() => GeneratedFiles | Promise<GeneratedFiles>)[] = 
   apiDocs,
   metricsDocs,
   problemDocs,
+  operationsDocs,
   consolePage,
   dashboardFiles,
   serviceMatrixDocs,

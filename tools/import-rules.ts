@@ -41,6 +41,8 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'cli',
     'sandbox',
     'test/oracles/services',
+    'test/e2e/incidents/pages.ts',
+    'test/e2e/incidents/recorded.ts',
   ],
   bench: ['base', 'net', 'api', 'kube', 'ovsdb', 'datapath', 'agent', 'cluster-manager', 'cli', 'sandbox'],
   test: [

@@ -44,6 +44,11 @@ it.each([
   ["fail('the pod is told its addresses')", /"is told"/],
   ["fail('the row was taken away')", /"taken away"/],
   ["await part('the way to the guest')", /"the way to the"/],
+  ["fail('requested are 2 addresses')", /"requested are"/],
+  ["ok(what, 'whether it works is not for you to read')", /"not for you to"/],
+  ["fail('a UID can be had only with a name')", /"can be had"/],
+  ["const text = 'the MAC is unknown yet, ovn-controller asks for it';", /"unknown yet"/],
+  ["failed.set(key, 'what it is on did not come to rest')", /"come to rest"/],
 ])('finds %s', (source, message) => {
   expect(quaintMessages('cli/main.ts', source).join('\n')).toMatch(message);
 });

@@ -20,6 +20,12 @@ const MESSAGES: readonly WordRule[] = [
   { pattern: /\bis not there\b/, instead: '"does not exist"' },
   { pattern: /\bgiven (?:out|back)\b/, instead: '"allocated", "released"' },
   { pattern: /\btak(?:e|es|en) away\b/, instead: '"remove", "delete"' },
+  { pattern: /\brequested are\b/, instead: '"are requested"' },
+  { pattern: /\bunknown yet\b/, instead: '"not known yet"' },
+  { pattern: /\bc[ao]me to rest\b/, instead: '"settle", "converge"' },
+  { pattern: /\bthat others have\b/, instead: '"that belong to other pods" (nodes, networks)' },
+  { pattern: /\bthat they cannot have\b/, instead: '"that are not allowed"' },
+  { pattern: /\bprogrammed as it is\b/, instead: '"with its configuration"' },
 ];
 
 /** In messages and pages. */
@@ -37,7 +43,9 @@ const EVERYWHERE: readonly WordRule[] = [
   { pattern: /\bcounts? for nobody\b/, instead: '"is ignored"' },
   { pattern: /\bthat are to have it\b/, instead: '"that need it"' },
   { pattern: /\bhas told\b/, instead: '"has reported"' },
-  { pattern: /\bcannot be (?:had|told)\b/, instead: '"is not supported", "cannot be determined"' },
+  { pattern: /\bnot for you to\b/, instead: '"you may not"' },
+  { pattern: /\bcounts? on no\b/, instead: '"belongs to no"' },
+  { pattern: /\b(?:can|cannot) be (?:had|told)\b/, instead: '"is not supported", "cannot be determined"' },
   { pattern: /\brow is in the way\b/, instead: '"conflicts"' },
   { pattern: /\b(?:is|are|was|were) told\b/, instead: '"is reported", "is notified"' },
   { pattern: /\btak(?:es|en) away\b/, instead: '"removed", "deleted"' },

@@ -1,6 +1,6 @@
 /** What the numbers of the databases and the answers of the daemons mean. Pure. */
 import type { ComponentHealth } from './component.ts';
-import type { Behind } from './lag.ts';
+import { type Behind, isStalled } from './lag.ts';
 
 /** Undefined: not checked yet. An Error: it does not answer. */
 export type Answer<T> = T | Error | undefined;
@@ -21,9 +21,6 @@ export interface Observations {
   /** The row of this node; undefined: there is none. */
   readonly isRegistered: boolean | undefined;
 }
-
-/** A daemon that owes an answer for so long counts as one that has stopped. */
-export const STALLED_MS = 10_000;
 
 /** How the components of OVN and Open vSwitch stand. */
 export const judge = (seen: Observations): ComponentHealth[] => {
@@ -74,28 +71,28 @@ const switchHealth = (answer: Answer<object>): ComponentHealth => {
   );
 };
 
-const northdHealth = ({ ms, asked }: Behind): ComponentHealth =>
-  ms < STALLED_MS
-    ? working('ovn-northd')
-    : failed(
+const northdHealth = (northd: Behind): ComponentHealth =>
+  isStalled(northd)
+    ? failed(
         'ovn-northd',
-        `ovn-northd has not processed configuration ${asked} of the northbound database: new and changed networks, pods and Services have no effect on this node`,
-      );
+        `ovn-northd has not processed configuration ${northd.asked} of the northbound database: new and changed networks, pods and Services have no effect on this node`,
+      )
+    : working('ovn-northd');
 
-const controllerHealth = ({ controller: { ms, asked }, isRegistered, northd }: Observations): ComponentHealth => {
+const controllerHealth = ({ controller, isRegistered, northd }: Observations): ComponentHealth => {
   if (isRegistered === false) {
     return failed(
       'ovn-controller',
       'ovn-controller has not registered this node in the southbound database: the node has no flows of pods',
     );
   }
-  if (ms >= STALLED_MS) {
+  if (isStalled(controller)) {
     return failed(
       'ovn-controller',
-      `ovn-controller has not processed configuration ${asked} of the southbound database: flows of new and changed pods are not installed on this node`,
+      `ovn-controller has not processed configuration ${controller.asked} of the southbound database: flows of new and changed pods are not installed on this node`,
     );
   }
-  if (northd.ms >= STALLED_MS) return unknown('ovn-controller', 'ovn-northd does not process changes');
+  if (isStalled(northd)) return unknown('ovn-controller', 'ovn-northd does not process changes');
   return working('ovn-controller');
 };
 

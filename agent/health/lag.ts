@@ -2,13 +2,25 @@
 export interface Behind {
   /** 0: nothing is owed. */
   readonly ms: number;
+  /** How often both numbers were read since then. */
+  readonly readings: number;
   readonly asked: number;
 }
 
+/**
+ * A daemon that owes an answer for so long counts as one that has stopped: by the clock, and by the readings. Where processors are
+ * scarce a reading takes seconds, and then a daemon that is only late has as much more time as whoever reads.
+ */
+export const isStalled = ({ ms, readings }: Behind): boolean => ms >= STALLED_MS && readings >= STALLED_READINGS;
+
+const STALLED_MS = 7_000;
+const STALLED_READINGS = 4;
+
 export class Lag {
-  #last: Behind = { ms: 0, asked: 0 };
+  #last: Behind = { ms: 0, readings: 0, asked: 0 };
   /** What was asked and is not answered, oldest first. */
-  #asked: { readonly value: number; readonly at: number }[] = [];
+  #asked: { readonly value: number; readonly at: number; readonly reading: number }[] = [];
+  #readings = 0;
 
   /**
    * What is owed now. Where one of the two numbers could not be read, what was owed at the last reading: no answer is none that it
@@ -16,6 +28,7 @@ export class Lag {
    */
   follow(asked: number | undefined, reached: number | undefined, now: number): Behind {
     if (asked === undefined || reached === undefined) return this.#last;
+    this.#readings += 1;
     this.asked(asked, now);
     this.#last = this.behind(reached, now);
     return this.#last;
@@ -26,13 +39,14 @@ export class Lag {
     const last = this.#asked.at(-1);
     // A database that was created again counts from the beginning.
     if (last !== undefined && value < last.value) this.#asked = [];
-    if (last === undefined || value !== last.value) this.#asked.push({ value, at });
+    if (last === undefined || value !== last.value) this.#asked.push({ value, at, reading: this.#readings });
   }
 
   /** The first number above `reached` that was asked, and how long ago. */
   behind(reached: number, now: number): Behind {
     this.#asked = this.#asked.filter(({ value }) => value > reached);
     const [oldest] = this.#asked;
-    return oldest === undefined ? { ms: 0, asked: reached } : { ms: now - oldest.at, asked: oldest.value };
+    if (oldest === undefined) return { ms: 0, readings: 0, asked: reached };
+    return { ms: now - oldest.at, readings: this.#readings - oldest.reading, asked: oldest.value };
   }
 }

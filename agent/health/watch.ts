@@ -6,8 +6,8 @@
 import type { Clock } from '../../base/clock.ts';
 import { errorOf } from '../../base/error-message.ts';
 import { COMPONENTS, type Component, type ComponentHealth, type TimedHealth } from './component.ts';
-import { type Answer, judge, STALLED_MS } from './judge.ts';
-import { type Behind, Lag } from './lag.ts';
+import { type Answer, judge } from './judge.ts';
+import { type Behind, isStalled, Lag } from './lag.ts';
 import type { NodeView } from './node-view.ts';
 
 export interface HealthWatchOptions {
@@ -19,8 +19,13 @@ export interface HealthWatchOptions {
   readonly onChange: (changed: readonly TimedHealth[]) => void;
 }
 
-/** Between the end of a look and the next one. */
-const LOOK_MS = 2_000;
+/**
+ * Between the starts of two looks. A stopped daemon owes nothing until the next raise, the second look; what ovn-controller owes is
+ * read one look after that, and lasts seven seconds (lag.ts), which is five looks: eight looks in all, 12 s. ADR 83.
+ */
+const LOOK_MS = 1_500;
+/** Where a look takes longer. */
+const MIN_PAUSE_MS = 1_000;
 /** Every second look raises the number. */
 const LOOKS_PER_RAISE = 2;
 /** Who does not answer a look for so long has not answered it; twice, and it has failed. */
@@ -63,8 +68,12 @@ export class HealthWatch {
   }
 
   async #lookAgain(): Promise<void> {
+    const { clock } = this.#options;
+    const startedAt = clock.monotonic();
     await this.#look();
-    if (!this.#stop.signal.aborted) this.#cancel = this.#options.clock.schedule(LOOK_MS, () => void this.#lookAgain());
+    if (this.#stop.signal.aborted) return;
+    const pause = Math.max(startedAt + LOOK_MS - clock.monotonic(), MIN_PAUSE_MS);
+    this.#cancel = clock.schedule(pause, () => void this.#lookAgain());
   }
 
   async #look(): Promise<void> {
@@ -112,11 +121,11 @@ export class HealthWatch {
 
   /** Asked only of a database of which somebody owes something: the daemon may have stopped, or the disk be full. */
   async #tryWrite(
-    { ms }: Behind,
+    behind: Behind,
     isThere: object | undefined,
     write: (signal: AbortSignal) => Promise<void>,
   ): Promise<Error | undefined> {
-    if (ms < STALLED_MS || isThere === undefined) return undefined;
+    if (!isStalled(behind) || isThere === undefined) return undefined;
     const answer = await this.#inTime(async (signal) => {
       await write(signal);
       return {};

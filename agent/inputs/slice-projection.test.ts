@@ -80,7 +80,7 @@ it('one by hand for a primary network that names none counts on none, and says s
   const projection = projectSlice(unnamed);
   expect(projection?.fact.network).toBe('');
   expect(projection?.problems.map(({ message }) => message)).toEqual([
-    'has no annotation k8s.ovn.org/endpointslice-network, so it counts on no network',
+    'has no annotation k8s.ovn.org/endpointslice-network, so it belongs to no network',
   ]);
 });
 

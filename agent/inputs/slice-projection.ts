@@ -78,7 +78,7 @@ const purposeOf = ({ metadata }: EndpointSlice): SliceFact['madeFor'] => {
 /** Without one a slice counts on no network: none has this name. */
 const networkOf = (annotations: Readonly<Record<string, string>>, problems: string[]): string => {
   const network = annotations[SLICE_ANNOTATIONS.network] ?? '';
-  if (network === '') problems.push(`has no annotation ${SLICE_ANNOTATIONS.network}, so it counts on no network`);
+  if (network === '') problems.push(`has no annotation ${SLICE_ANNOTATIONS.network}, so it belongs to no network`);
   return network;
 };
 

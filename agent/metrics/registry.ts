@@ -133,7 +133,7 @@ export const AGENT_METRICS = {
   },
   udn_agent_component_state: {
     type: 'gauge',
-    help: '1 for the state that the component has: working, failed, or unknown where another one that it is asked by has failed.',
+    help: '1 for the current state of the component: working, failed, or unknown because a component that it depends on has failed.',
     labels: ['component', 'state'],
     use: 'alert: `state="working"` is 0 for 1 minute; `udnctl status` has the cause',
   },

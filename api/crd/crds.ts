@@ -180,7 +180,7 @@ const networkIdPools: CrdDescription = {
   categories: [],
   scope: 'Cluster',
   description:
-    'Which network ids may be in use: one object, written by the cluster manager before it assigns an id. Whoever deletes or edits it makes the cluster manager wait for all nodes.',
+    'Which network ids may be in use: one object, written by the cluster manager before it assigns an id. If it is deleted or edited, the cluster manager waits for all nodes.',
   columns: [
     { name: 'Given', type: 'string', jsonPath: '.status.given', description: 'Ids that are in use, or may be.' },
     { name: 'Retired', type: 'string', jsonPath: '.status.retired[*].id', description: 'Of deleted networks.' },

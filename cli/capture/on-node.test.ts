@@ -34,7 +34,7 @@ const start = (run: (command: readonly string[], output: ExecOutput, signal?: Ab
   const never = () => Promise.reject(new Error('not asked'));
   const result = captureOnNode(
     {
-      tools: { exec, client: { get: never, list: never }, namespace: 'ovn-udn' },
+      tools: { exec, client: { get: never, list: never }, readLog: never, namespace: 'ovn-udn' },
       agent: { name: 'udn-agent-x' },
       words: ['capture', '--output=-', '--', 'red/a'],
       output: captureOutput(join(folder, 'new'), 'red/a', new Date(0)),

@@ -50,7 +50,7 @@ export const captureOnNode = async (
   onInterrupt(() => {
     if (isInterrupted) return cutting.abort(new CliError(INTERRUPTED));
     isInterrupted = true;
-    tell('ending the capture there, Ctrl-C again gives up what it has captured\n');
+    tell('ending the capture on the node; Ctrl-C again discards what it has captured\n');
     end();
   });
   const output: ExecOutput = {

@@ -36,7 +36,7 @@ export interface ServerWithExec extends Server {
   /** Runs commands in pods. */
   readonly exec: PodExec;
   /** The end of a container's log. */
-  readonly readLog: (target: PodLogTarget, tailLines: number) => Promise<string>;
+  readonly readLog: (target: PodLogTarget, tailLines: number, signal?: AbortSignal) => Promise<string>;
 }
 
 export const withClient = async <Result>(
@@ -57,7 +57,7 @@ export const withExec = async <Result>(
   try {
     return await use({
       ...{ client, exec, namespace: connection.namespace },
-      readLog: (target, tailLines) => readPodLog(transport, target, tailLines),
+      readLog: (target, tailLines, signal) => readPodLog(transport, target, tailLines, signal),
     });
   } finally {
     client.close();

@@ -51,7 +51,9 @@ export const bundleOf = async (
       throw new CliError(`no bundle: ${messageOf(error)}`);
     }),
     orMissing('logs', () => logParts(client, readLog, namespace)),
-    orMissing('nodes', async () => nodeParts({ client, exec, namespace }, node ?? (await nodesOf(client, namespace)))),
+    orMissing('nodes', async () =>
+      nodeParts({ client, exec, readLog, namespace }, node ?? (await nodesOf(client, namespace))),
+    ),
   ]);
   return await collect(name, [version, ...cluster, ...others.flat()]);
 };

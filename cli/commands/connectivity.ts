@@ -57,7 +57,7 @@ export const connectivityCommand = (): Command =>
       .option('--program <path>', 'path of that program in the image', '/agnhost')
       .option('--timeout <duration>', 'how long to wait for the pods', durationOf, 120_000)
       .option('--probe-timeout <duration>', 'after how long a probe gives up', durationOf, 3_000)
-      .option('--cleanup', 'only delete what earlier runs have left', false)
+      .option('--cleanup', 'only delete leftovers of earlier runs', false)
       .option('--force', 'with --cleanup: also namespaces younger than 15 minutes, perhaps of a run in progress', false)
       .addOption(new Option('-o, --output <format>', 'output format').choices(OUTPUT_FORMATS).default('table'))
       .addHelpText('after', STATUS_CODES),

@@ -24,9 +24,9 @@ export const runConsole = (
   print: (line: string) => void,
   signal: AbortSignal,
 ): Promise<void> =>
-  withExec(options, async ({ client, exec }) => {
+  withExec(options, async ({ client, exec, readLog }) => {
     const token = randomBytes(32).toString('base64url');
-    const tools = { client, exec, namespace: options.agentNamespace };
+    const tools = { client, exec, readLog, namespace: options.agentNamespace };
     let live: Live | undefined;
     const mirrors = createMirrors({ client, namespace: options.namespace, onChange: () => live?.changed() });
     live = createLive({ mirrors });

@@ -25,6 +25,7 @@ const tools = (run: Run, agents: readonly KubeObject[] = [AGENT]) => ({
       Promise.resolve({ items: fieldSelector === undefined ? [] : agents, resourceVersion: '1' }),
   },
   exec: { run },
+  readLog: () => Promise.resolve(''),
   namespace: 'ovn-udn',
 });
 

@@ -51,7 +51,7 @@ describe('who reaches whom', () => {
         "network bank_net: 1 pod",
         "default network: 0 pods",
         "processes of nodes: not of host-network pods",
-        "outside: hosts that are not of the cluster",
+        "outside: hosts outside of the cluster",
       ]
     `);
     expect(matrix.to.map(({ label, detail }) => `${label}: ${detail}`)).toContain(

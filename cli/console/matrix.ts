@@ -106,7 +106,7 @@ const serviceMembers = ({ name }: NetworkItem, { services }: MatrixInput): reado
 };
 
 const NODE: Member = { label: 'processes of nodes', detail: 'not of host-network pods', party: { kind: 'node' } };
-const OUTSIDE: Member = { label: 'outside', detail: 'hosts that are not of the cluster', party: { kind: 'outside' } };
+const OUTSIDE: Member = { label: 'outside', detail: 'hosts outside of the cluster', party: { kind: 'outside' } };
 
 const isOn = ({ attachments, state }: PodItem, network: string): boolean =>
   state !== 'completed' && attachments.some((one) => one.network === network);

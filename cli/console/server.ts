@@ -150,7 +150,7 @@ const ask = async (request: IncomingMessage, response: ServerResponse, context: 
     const body = await bodyOf(request);
     if (body === undefined) return reply(response, 413, `at most ${MAX_BODY} bytes`);
     const question = questionOf(jsonOf(body));
-    if (question === undefined) return reply(response, 400, 'not a question that a node is asked');
+    if (question === undefined) return reply(response, 400, 'a node does not answer this question');
     const given = await answerTo(question, response, context);
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(given));
   } finally {

@@ -108,6 +108,23 @@ describe('explain pod', () => {
     expect(lines.at(-1)).toMatch(/flows of br-int +1 of this port \(cookie 0xa1b2c3d\), 4 packets received from it$/);
   });
 
+  it('after an ADD that failed names its cause first, and what to look at where none has failed', async () => {
+    const { hostInterface: _, ...unplugged } = attachment;
+    const message = 'it has no port: CNI ADD failed: no such device';
+    const failed: PodStatus = { ...pod, state: 'pending', message, attachments: [{ ...unplugged, installed: false }] };
+    const { lines, exitStatus, missing } = await of({
+      agent: { ...sources().agent, pods: () => Promise.resolve([failed]) },
+    });
+    expect([lines[0], exitStatus]).toEqual([`pod red/a: agent: ${message}`, 1]);
+    expect(missing).toEqual([
+      { what: 'agent', state: 'missing', found: message, next: 'see udnctl problems' },
+      {
+        ...{ what: 'red_red: OVS interface', state: 'missing', found: 'the port has no OVS interface' },
+        next: 'kubectl describe pod; without a CNI call that failed, see the log of the kubelet and the container runtime',
+      },
+    ]);
+  });
+
   it('says what the pod asks for in vain', async () => {
     const message = 'k8s.v1.cni.cncf.io/networks: red/storage: bandwidth has no effect';
     const { lines, exitStatus } = await of({

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ProblemStatus, problemSchema } from '../../api/agent-status.ts';
 import { causeEntry, PROBLEM_CAUSES } from '../../api/problem-causes.ts';
-import { listProblems } from '../commands/problems.ts';
+import { listProblems, problemsUnreachable } from '../commands/problems.ts';
 import { groupProblems } from './group.ts';
 
 const problem = (of: Partial<ProblemStatus>): ProblemStatus => ({
@@ -30,6 +30,19 @@ const asked = async (problems: readonly ProblemStatus[], all = false) =>
   listProblems({ problems: () => Promise.resolve([...problems]) }, { all });
 
 describe('problems', () => {
+  it('of a node that cannot be reached are one, with the cause that the API server knows', () => {
+    const cause = 'n1: NetworkUnavailable=UplinkNotOnBridge since 2026-01-01T00:00:00Z: uplink eth0 is not on br-ex';
+    const { lines, exitStatus, data } = problemsUnreachable('n1', cause);
+    expect(lines).toEqual([
+      `error    ${cause}  [node-unreachable]`,
+      expect.stringMatching(/^ {9}→ check the node itself/),
+    ]);
+    expect([exitStatus, data]).toEqual([
+      1,
+      [{ object: 'Node/n1', severity: 'error', message: cause, cause: 'node-unreachable' }],
+    ]);
+  });
+
   it('begin with the root cause, and have what follows from it in one line', async () => {
     const { lines, exitStatus, data } = await asked([VRF, ...flows(102), UPLINK]);
     expect(lines).toEqual([

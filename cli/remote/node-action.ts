@@ -4,7 +4,8 @@ import { dirname } from 'node:path';
 import { type Command, Option } from 'commander';
 import { PROGRAMS_NAMESPACE, withExec } from '../cluster/cluster-command.ts';
 import { SERVER_OPTIONS, type ServerOptions, withServer } from '../cluster/server-options.ts';
-import { CliError } from '../errors.ts';
+import { CliError, UnreachableNodeError } from '../errors.ts';
+import { readKnownCause, withKnownCause } from './known-cause.ts';
 import { findAgentPod, type NodeTools, nodeOfPod, runInAgentPod, UDNCTL_PATH } from './node-tools.ts';
 import { remoteOptions, remoteWords } from './remote-words.ts';
 
@@ -15,6 +16,8 @@ export interface NodeAction<Args extends readonly unknown[]> {
   readonly podOf?: (...args: Args) => string | undefined;
   /** It asks no node. */
   readonly asksNoNode?: (...args: Args) => boolean;
+  /** Answers without the node, which cannot be reached. Default: an error message. @param cause what the API server knows of it */
+  readonly unreachable?: (node: string, cause: string, ...args: Args) => void;
 }
 
 export interface WhereOptions extends ServerOptions {
@@ -29,13 +32,16 @@ export const withNodeOption = (command: Command): Command =>
     command
       .addOption(
         // UDN_NODE is the agent's own, and its pod has udnctl, too.
-        new Option('--node <node>', "run it on this node, in its agent's pod, by the API server").env('UDNCTL_NODE'),
+        new Option(
+          '--node <node>',
+          'run the command on this node: in the pod of its agent, through the API server',
+        ).env('UDNCTL_NODE'),
       )
       .addOption(agentNamespaceOption()),
   );
 
 export const agentNamespaceOption = (): Option =>
-  new Option('--agent-namespace <namespace>', 'with --node: where the pods of udn-agent are')
+  new Option('--agent-namespace <namespace>', 'namespace of the pods of udn-agent')
     .env('UDNCTL_AGENT_NAMESPACE')
     .default(PROGRAMS_NAMESPACE);
 
@@ -47,7 +53,8 @@ export const nodeAction = <Args extends readonly unknown[]>(command: Command, ac
     if (action.asksNoNode?.(...args)) return await action.here(...args);
     const pod = options.node === undefined ? action.podOf?.(...args) : undefined;
     if (options.node === undefined && isHere(command, options, pod)) return await action.here(...args);
-    await runOnNode(command, options, pod);
+    const { unreachable } = action;
+    await runOnNode(command, options, pod, unreachable && ((node, cause) => unreachable(node, cause, ...args)));
   });
 
 /** Where neither a node nor a pod is known, the error message of the agent that is missing says what to do. */
@@ -72,19 +79,44 @@ export const withoutOwnNode = (command: Command): Command => {
 
 const OF_OWN_NODE: readonly string[] = ['agentSocket', 'nbRemote', 'sbRemote', 'ovsRemote'];
 
-/** Hands on what the command writes, as it comes, and its exit status. */
-export const runOnNode = (command: Command, options: WhereOptions, pod: string | undefined): Promise<void> =>
-  withExec(options, async ({ client, exec }) => {
-    const tools: NodeTools = { client, exec, namespace: options.agentNamespace };
+/** Hands on what the command writes, as it comes, and its exit status. @throws CliError whose first line is the cause */
+export const runOnNode = (
+  command: Command,
+  options: WhereOptions,
+  pod: string | undefined,
+  unreachable?: (node: string, cause: string) => void,
+): Promise<void> =>
+  withExec(options, async ({ client, exec, readLog }) => {
+    const tools: NodeTools = { client, exec, readLog, namespace: options.agentNamespace };
     const node = options.node ?? (pod === undefined ? undefined : await nodeOfPod(tools, pod));
     if (node === undefined) throw new CliError('which node? --node names it', 2);
     const agent = await findAgentPod(tools, node);
-    if (agent.doubt !== undefined) process.stderr.write(`udnctl: ${agent.doubt}\n`);
-    process.exitCode = await runInAgentPod(tools, agent, [UDNCTL_PATH, ...remoteWords(command)], {
-      stdout: (chunk) => void process.stdout.write(chunk),
-      stderr: (chunk) => void process.stderr.write(chunk),
-    });
+    // Behind the cause, where the node cannot be reached.
+    const doubted = once(() => agent.doubt !== undefined && process.stderr.write(`udnctl: ${agent.doubt}\n`));
+    const handOn = (stream: NodeJS.WriteStream) => (chunk: Uint8Array) => {
+      doubted();
+      stream.write(chunk);
+    };
+    const output = { stdout: handOn(process.stdout), stderr: handOn(process.stderr) };
+    try {
+      process.exitCode = await runInAgentPod(tools, agent, [UDNCTL_PATH, ...remoteWords(command)], output);
+    } catch (error) {
+      if (unreachable === undefined || !(error instanceof UnreachableNodeError))
+        throw await withKnownCause(error, { client, node, command: command.name() });
+      unreachable(node, (await readKnownCause(client, node)) ?? `${node} cannot be reached`);
+      process.stderr.write(`udnctl: ${error.message}\n`);
+    }
+    doubted();
   });
+
+const once = (callback: () => unknown): (() => void) => {
+  let isCalled = false;
+  return () => {
+    if (isCalled) return;
+    isCalled = true;
+    callback();
+  };
+};
 
 export interface NodeAnswer {
   readonly stdout: string;
@@ -94,13 +126,17 @@ export interface NodeAnswer {
 
 /** What the command without its arguments writes on this node. @throws CliError, KubeError when the node cannot be asked */
 export const askOnNode = (command: Command, options: WhereOptions, node: string): Promise<NodeAnswer> =>
-  withExec(options, async ({ client, exec }) => {
-    const tools: NodeTools = { client, exec, namespace: options.agentNamespace };
+  withExec(options, async ({ client, exec, readLog }) => {
+    const tools: NodeTools = { client, exec, readLog, namespace: options.agentNamespace };
     const agent = await findAgentPod(tools, node);
     const written = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
-    const exitStatus = await runInAgentPod(tools, agent, [UDNCTL_PATH, ...remoteOptions(command)], {
-      stdout: (chunk) => void written.stdout.push(Buffer.from(chunk)),
-      stderr: (chunk) => void written.stderr.push(Buffer.from(chunk)),
+    const output = {
+      stdout: (chunk: Uint8Array) => void written.stdout.push(Buffer.from(chunk)),
+      stderr: (chunk: Uint8Array) => void written.stderr.push(Buffer.from(chunk)),
+    };
+    const words = [UDNCTL_PATH, ...remoteOptions(command)];
+    const exitStatus = await runInAgentPod(tools, agent, words, output).catch(async (error: unknown) => {
+      throw await withKnownCause(error, { client, node, command: command.name() });
     });
     const textOf = (chunks: readonly Buffer[]): string => Buffer.concat(chunks).toString();
     const doubt = agent.doubt === undefined ? '' : `udnctl: ${agent.doubt}\n`;

@@ -38,6 +38,7 @@ const tools = (pods: readonly KubeObject[], failure?: KubeError): NodeTools & { 
         return 3;
       },
     },
+    readLog: async () => '',
   };
 };
 

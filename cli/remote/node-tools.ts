@@ -1,11 +1,14 @@
 /** Runs udnctl in the pod of a node's agent, by the API server: nobody needs an account on the node. */
+import { type Clock, systemClock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
-import { isForbidden, isNotFound, isUnavailable, KubeError } from '../../kube/errors.ts';
+import type { PodLogTarget } from '../../kube/client/pod-log.ts';
+import { isForbidden, isNotFound, KubeError } from '../../kube/errors.ts';
 import type { ExecOutput, PodExec } from '../../kube/exec/types.ts';
 import { PODS } from '../../kube/resources.ts';
 import type { KubeClient } from '../../kube/types.ts';
-import { CliError } from '../errors.ts';
+import { CliError, UnreachableNodeError } from '../errors.ts';
 import { AGENT_CONTAINER, AGENT_SELECTOR, type AgentPod, agentlessText, agentPodOf } from './agent-pods.ts';
+import { isUnreachable, whileReachable } from './while-reachable.ts';
 
 /** Of the image (Dockerfile). */
 export const UDNCTL_PATH = '/opt/ovn-udn/bin/udnctl';
@@ -13,8 +16,11 @@ export const UDNCTL_PATH = '/opt/ovn-udn/bin/udnctl';
 export interface NodeTools {
   readonly client: Pick<KubeClient, 'get' | 'list'>;
   readonly exec: Pick<PodExec, 'run'>;
+  /** The end of a container's log: a small request that the kubelet answers. */
+  readonly readLog: (target: PodLogTarget, tailLines: number, signal?: AbortSignal) => Promise<string>;
   /** Where the agents are. */
   readonly namespace: string;
+  readonly clock?: Clock;
 }
 
 /** The pod to run commands in. @throws CliError that says what is wrong, and which right is missing */
@@ -42,29 +48,29 @@ const MAX_PODS = 500;
 /**
  * @param command the program and its arguments
  * @returns its exit status
- * @throws CliError when it cannot be run there
+ * @throws UnreachableNodeError within some ten seconds, and CliError when it cannot be run there for another reason
  */
 export const runInAgentPod = async (
-  { exec, namespace }: NodeTools,
+  { exec, readLog, namespace, clock = systemClock }: NodeTools,
   { name: pod }: AgentPod,
   command: readonly string[],
   output: ExecOutput,
   signal?: AbortSignal,
 ): Promise<number> => {
+  const target = { namespace, pod, container: AGENT_CONTAINER };
+  const probe = (probing: AbortSignal): Promise<string> => readLog(target, 1, probing);
   try {
-    return await exec.run({ namespace, pod, container: AGENT_CONTAINER, command }, output, signal);
+    return await whileReachable({ output, probe, clock, signal }, (noted, ending) =>
+      exec.run({ ...target, command }, noted, ending),
+    );
   } catch (error) {
     if (isForbidden(error)) throw new CliError(missingRight(error, 'get and create', 'pods/exec', namespace), 2);
     if (isNotFound(error)) throw new CliError(`pod ${pod} was deleted: try again when its replacement runs`, 2);
-    if (isUnreachable(error)) throw new CliError(unreachableText(pod, messageOf(error)), 2);
+    if (isUnreachable(error)) throw new UnreachableNodeError(unreachableText(pod, messageOf(error)));
     if (error instanceof KubeError) throw new CliError(`${command[0]} cannot be run: ${messageOf(error)}`, 2);
     throw error;
   }
 };
-
-/** The API server has answered a moment ago: it is the node that does not answer it. The second text is kube-apiserver's. */
-const isUnreachable = (error: unknown): boolean =>
-  isUnavailable(error) || (error instanceof KubeError && /error dialing backend/.test(error.message));
 
 const unreachableText = (pod: string, cause: string): string =>
   `pod ${pod} cannot be reached: ${cause}; udnctl status shows the last report of its node, and which nodes do not reach that node`;

@@ -145,7 +145,8 @@ describe('the decision comes first, in a message', () => {
     const datapaths = new Map([[Number(/metadata=(0x[0-9a-f]+)/.exec(lastMatch(passes))?.[1]), GATEWAY_ROUTER]]);
     expect(traceResultOf(passes, context({ logicalFlows, datapaths }))).toEqual({
       kind: 'controller',
-      message: 'waits at router GR_red_red_node-1: the MAC of the next hop is unknown yet, ovn-controller asks for it',
+      message:
+        'waits at router GR_red_red_node-1: the MAC of the next hop is not known yet; ovn-controller requests it',
     });
   });
 

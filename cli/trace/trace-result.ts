@@ -157,7 +157,7 @@ const controllerMessage = (at: Position | undefined, context: TraceContext): str
   if (at === undefined || logical === undefined) return 'sent to ovn-controller, which answers or completes it';
   const where = datapathName(at.step, context);
   return logical.stage === 'lr_in_arp_request'
-    ? `waits at ${where}: the MAC of the next hop is unknown yet, ovn-controller asks for it`
+    ? `waits at ${where}: the MAC of the next hop is not known yet; ovn-controller requests it`
     : `sent to ovn-controller by stage ${logical.stage} of ${where}`;
 };
 

@@ -157,7 +157,7 @@ describe('of the node of a pod, what its agent reports:', () => {
     const unread = [{ resource: 'nodenetworkreports', what: 'reports', why: 'you may not list them' }];
     const { isReady, findings } = why(POD, scene(well, { unread }));
     expect(isReady).toBe(true);
-    expect(findings.find(({ what }) => what === 'node n1')?.found).toMatch(/not for you to read/);
+    expect(findings.find(({ what }) => what === 'node n1')?.found).toMatch(/you may not read its report/);
     expect(why(POD, scene([...well, report('n1', {})])).findings).toContainEqual({
       ...{ what: 'node n1', state: 'ok', found: 'is served by an agent' },
     });

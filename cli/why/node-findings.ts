@@ -94,7 +94,7 @@ export const servedFinding = (name: string, scene: Scene, runs: boolean): Findin
   if (node.isReady === false) {
     return blocked(what, 'node-not-ready', `node ${name} is not ready`, `kubectl describe node ${name}`);
   }
-  if (!mayReadReports(scene)) return ok(what, 'has an agent; whether it works is not for you to read');
+  if (!mayReadReports(scene)) return ok(what, 'has an agent; you may not read its report, so its state is unknown');
   const row = agentRow(node, scene);
   return (row && agentFinding(row, runs)) ?? ok(what, 'is served by an agent');
 };

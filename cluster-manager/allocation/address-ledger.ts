@@ -285,7 +285,7 @@ export class AddressLedger {
     if (ips.length > 0 && (ips.length !== own.length || !ips.every((ip) => own.includes(ip)))) {
       throw new AllocationError(
         'ERR_CM_REQUEST',
-        `requested are ${ips.join(', ')}, but ${owner} has ${own.join(', ')}`,
+        `${ips.join(', ')} are requested, but ${owner} has ${own.join(', ')}`,
       );
     }
     return { pools: this.#pools, addresses };

@@ -80,7 +80,7 @@ export const takeRequested = (
   if (ips.length !== state.pools.length) {
     throw new AllocationError(
       'ERR_CM_REQUEST',
-      `requested are ${ips.length} addresses (${ips.join(', ')}), but the network has ${state.pools.length} subnets`,
+      `${ips.length} addresses are requested (${ips.join(', ')}), but the number of subnets of the network is ${state.pools.length}`,
     );
   }
   const taken = state.pools.map((pool) => {

@@ -82,7 +82,7 @@ describe('the router key of a network that lives', () => {
   it('is another one where a deleted network is known to have had it', () => {
     const ledger = new KeyLedger(parseClusterConfig());
     ledger.record.follow(pool('1-2', { id: 1, network: 'c', routerKey: OTHERS }));
-    expect(ledger.recover('b', b)).toEqual([`tunnel key ${OTHERS} is reserved: nodes may still have it`]);
+    expect(ledger.recover('b', b)).toEqual([`tunnel key ${OTHERS} is reserved: nodes may still use it`]);
     expect(ledger.assign(network('b'))).toEqual(keys(2, 16711685, OTHERS + 1));
   });
 

@@ -82,7 +82,7 @@ export class KeyLedger {
     if (holder !== undefined) return [`tunnel key ${key} already belongs to network ${holder}`];
     // What a NAD says is its network's, unless it is written down that another one had it: an id that nobody is known to have
     // had may be that of a network whose NAD comes next, and one of layer 3 has no such key.
-    if (this.#retiredRouterKeys().has(key)) return [`tunnel key ${key} is reserved: nodes may still have it`];
+    if (this.#retiredRouterKeys().has(key)) return [`tunnel key ${key} is reserved: nodes may still use it`];
     this.#noteRouterKey(name, key);
     return [];
   }

@@ -151,7 +151,7 @@ describe('address ledger', () => {
     }
     expect(() => ask('b', '10.0.0.1')).toThrow('no requested address (10.0.0.1) is in subnet 100.200.0.0/16');
     expect(() => ledger.assign(port('b'), { ips: ['100.200.1.1', '100.200.1.2'].map(parseIp) })).toThrow(
-      'requested are 2 addresses',
+      '2 addresses are requested',
     );
     const mac = parseMac('02:00:00:00:00:01');
     expect(ledger.assign(port('b'), { ips: [], mac }).mac).toBe(mac);

@@ -120,7 +120,7 @@ const recover = (
   const sharing = sharingOf(pod, nadKey, owner);
   const more = ipAddresses.length - addresses.length;
   const problems = [
-    ...(more > 0 ? [`${more} of its ${ipAddresses.length} addresses are more than one of a family`] : []),
+    ...(more > 0 ? [`it has ${ipAddresses.length} addresses, ${more} more than one of each family`] : []),
     ...pods.recover(pod.key, nadKey, record.name, held, sharing),
   ].map((problem) => `network ${record.name}: ${problem}; delete the pod`);
   return faults.length + problems.length === 0 ? NOTHING : { ...NOTHING, problems: [...faults, ...problems] };

@@ -47,7 +47,7 @@ describe('what a pod asks of its primary network', () => {
     [{ ips: ['10.21.0.5'] }, 'no requested address (10.21.0.5) is in subnet 10.20.0.0/16'],
     [
       { ips: ['10.20.0.5', 'fd00::5'] },
-      'requested are 2 addresses (10.20.0.5, fd00::5), but the network has 1 subnets',
+      '2 addresses are requested (10.20.0.5, fd00::5), but the number of subnets of the network is 1',
     ],
     [{ ips: ['10.20.9.9'] }, 'requested address 10.20.9.9 already belongs to ns/first (ns/net)'],
     [

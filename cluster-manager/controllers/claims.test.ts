@@ -166,7 +166,7 @@ describe('a claim', () => {
     await cluster.delete('Pod', 'ns/a');
     await cluster.createAndSettle(pod('ns/wrong', naming('c', { ips: ['10.20.9.9', 'fd20::99'] })));
     expect(eventsAbout('wrong')).toEqual([
-      'ErrorAllocatingPod: network ns_net: requested are 10.20.9.9, fd20::99, but IPAMClaim ns/c has 10.20.7.7, fd20::77',
+      'ErrorAllocatingPod: network ns_net: 10.20.9.9, fd20::99 are requested, but IPAMClaim ns/c has 10.20.7.7, fd20::77',
     ]);
   });
 

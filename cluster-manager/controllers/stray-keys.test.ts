@@ -128,7 +128,7 @@ describe('a pod', () => {
     await cluster.settled();
     await cluster.createAndSettle(pod('red/y'));
     expect(await addressOf('red/y', 'red/net')).toBe('10.20.0.4/29');
-    expect(eventsAbout('x').join()).toContain('3 of its 4 addresses are more than one of a family');
+    expect(eventsAbout('x').join()).toContain('it has 4 addresses, 3 more than one of each family');
   });
 
   it.each([

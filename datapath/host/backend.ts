@@ -123,7 +123,7 @@ export class HostBackend implements Backend<HostItem> {
       for (const [key, why] of [...plan.failed, ...refused]) failed.set(key, why);
       todo = plan.later;
     }
-    for (const key of todo) failed.set(key, 'what it is on did not come to rest');
+    for (const key of todo) failed.set(key, 'the state that it depends on did not settle');
     this.#settle(planned, failed, waiting);
     return { ...this.#outcome(written, failed, waiting), writtenKeys };
   }

@@ -18,10 +18,11 @@ export const readPodLog = async (
   transport: Pick<Transport, 'send'>,
   { namespace, pod, container, previous = false }: PodLogTarget,
   tailLines: number,
+  signal?: AbortSignal,
 ): Promise<string> => {
   const path = resourcePath(PODS, { namespace, name: pod, subresource: 'log' });
   const query = queryString({ container, tailLines, timestamps: true, ...(previous && { previous }) });
-  const response = await transport.send({ method: 'GET', path: path + query, headers: { accept: '*/*' } });
+  const response = await transport.send({ method: 'GET', path: path + query, headers: { accept: '*/*' } }, signal);
   const chunks: Uint8Array[] = [];
   for await (const chunk of response.body) chunks.push(chunk);
   const text = Buffer.concat(chunks).toString();

@@ -42,7 +42,7 @@ export const overriddenCluster = (cluster: Cluster, overrides: ConnectionOverrid
 export const overriddenUser = (user: User, overrides: ConnectionOverrides): User => {
   const { token, clientCertificate, clientKey, as, asUid, asGroups = [] } = overrides;
   if (as === undefined && (asGroups.length > 0 || asUid !== undefined)) {
-    throw new KubeError('ERR_KUBE_CONFIG', 'groups and a UID can be had only with the name of a user: --as');
+    throw new KubeError('ERR_KUBE_CONFIG', 'a group or a UID requires the name of a user: --as');
   }
   const changed: User = { ...user };
   if (token !== undefined) Object.assign(changed, WITHOUT_SECRETS, { token });

@@ -1,9 +1,9 @@
 /**
  * Twelve things that go wrong in clusters, one after the other: within a minute the first line of `udnctl problems`, `why` or `explain` names the
  * root cause, and is gone when it is mended. They are asked on this machine by a kubeconfig, and the node by exec into the pod of its
- * agent. docs/operations.md has their output. Needs root and `make build`.
+ * agent. docs/operations.md has their output, from `npm run record:incidents`. Needs root and `make build`.
  */
-import { beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe } from 'vitest';
 import { incidentsOfApi } from './incidents/api.case.ts';
 import { incidentsOfDaemons } from './incidents/daemons.case.ts';
 import { incidentOfDatabase } from './incidents/database.case.ts';
@@ -32,3 +32,4 @@ describe('on the node', () => incidentsOfNode(operator));
 describe('daemons of OVN', () => incidentsOfDaemons(operator));
 describe('the disk of Open_vSwitch', () => incidentOfDatabase(operator));
 describe('in the API', () => incidentsOfApi(operator));
+afterAll(() => operator.recorder.save());

@@ -14,14 +14,15 @@ import { firstLine, MINUTE_MS, NODE, type Operator } from './operator.ts';
 const PODS_EACH = [1, 2, 3, 4, 5, 6];
 
 /** @param operator as the cluster of the file has it */
-export const incidentsOfApi = ({ cluster, asked, answers, problemBecomes, isWell, objects }: Operator): void => {
+export const incidentsOfApi = ({ cluster, asked, answers, of, problemBecomes, isWell, objects }: Operator): void => {
   it('the NAD of a network is deleted while pods use it', async () => {
     const client = await cluster().client();
     await client.delete(NETWORK_ATTACHMENT_DEFINITIONS, { namespace: 'red', name: 'net' });
     const line =
       /^UserDefinedNetwork red\/net is not ready: NetworkAttachmentDefinition red\/net is being deleted and waits for pods that use it: red\/a$/;
-    await answers(['why', 'udn', 'red/net'], line);
-    await answers(
+    const incident = of('nad-deleted');
+    await incident.answers(['why', 'udn', 'red/net'], line);
+    await incident.answers(
       ['why', 'pod', 'red/a'],
       /: NetworkAttachmentDefinition red\/net is being deleted and waits for pods/,
     );
@@ -33,14 +34,17 @@ export const incidentsOfApi = ({ cluster, asked, answers, problemBecomes, isWell
     await applyAndWait(cluster(), [pod('red', 'a', NODE)]);
     const client = await cluster().client();
     await client.delete(USER_DEFINED_NETWORKS, { namespace: 'red', name: 'net' });
-    await answers(['why', 'udn', 'red/net'], /^UserDefinedNetwork red\/net is not deleted yet: pods use it: red\/a$/);
+    await of('deletion').answers(
+      ['why', 'udn', 'red/net'],
+      /^UserDefinedNetwork red\/net is not deleted yet: pods use it: red\/a$/,
+    );
     await deletePods(cluster(), 'red/a');
     await answers(['why', 'udn', 'red/net'], /no object has that name/);
   });
 
   it('a namespace has no label', async () => {
     await (await objects()).apply([plainNamespace('bare'), layer2('bare', 'net', ['10.93.0.0/16'])]);
-    await answers(
+    await of('label').answers(
       ['why', 'udn', 'bare/net'],
       /^UserDefinedNetwork bare\/net is not ready: namespace bare has no label k8s\.ovn\.org\/primary-user-defined-network, which a primary network needs/,
     );
@@ -65,11 +69,14 @@ export const incidentsOfApi = ({ cluster, asked, answers, problemBecomes, isWell
         const waiting = await waitingPods(inNamespace);
         expect(waiting.length).toBeGreaterThan(0);
         for (const name of waiting) {
-          expect(firstLine(await asked('why', 'pod', `${inNamespace}/${name}`))).toMatch(
+          const said = await asked('why', 'pod', `${inNamespace}/${name}`);
+          expect(firstLine(said)).toMatch(
             new RegExp(`^pod ${inNamespace}/${name} is not ready: .*${subnet} has no free address left$`),
           );
         }
       }, MINUTE_MS);
+      const [name = ''] = await waitingPods(inNamespace);
+      await of('subnet').answers(['why', 'pod', `${inNamespace}/${name}`], new RegExp(`${subnet} has no free address`));
     }
     await deletePods(cluster(), ...['full', 'tiny'].flatMap((name) => PODS_EACH.map((i) => `${name}/p${i}`)));
     await isWell();
@@ -81,7 +88,7 @@ export const incidentsOfApi = ({ cluster, asked, answers, problemBecomes, isWell
     );
     const value = JSON.stringify({ 'blue/net': taken['blue/net'] });
     await (await objects()).apply([pod('blue', 'thief', NODE, { [POD_ANNOTATIONS.networks]: value })]);
-    await answers(['why', 'pod', 'blue/thief'], /^pod blue\/thief is not ready: .*blue\/a/);
+    await of('address').answers(['why', 'pod', 'blue/thief'], /^pod blue\/thief is not ready: .*blue\/a/);
     await (await cluster().client()).delete(PODS, { namespace: 'blue', name: 'thief' });
   });
 

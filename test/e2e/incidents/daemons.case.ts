@@ -9,17 +9,18 @@ import { MINUTE_MS, NODE, type Operator } from './operator.ts';
 const FOUND_MS = 15_000;
 
 /** @param operator as the cluster of the file has it */
-export const incidentsOfDaemons = ({ cluster, asked, problemBecomes, unavailable, isWell }: Operator): void => {
+export const incidentsOfDaemons = ({ cluster, asked, of, unavailable, isWell }: Operator): void => {
   it.each([
     ['ovn-controller', 'ovn-controller', 'OVNControllerNotProcessing', 'controller-not-processing'],
     ['northd', 'ovn-northd', 'NorthdNotProcessing', 'northd-not-processing'],
   ] as const)('%s has stopped', async (daemon, component, reason, cause) => {
+    const { problemBecomes, unavailableBecomes } = of(component);
     await isWell();
     await cluster().kill(NODE, daemon, 'SIGSTOP');
     const stoppedAt = Date.now();
     try {
       await problemBecomes(new RegExp(`^error {4}${component} has not processed configuration .*\\[${cause}\\]$`), 1);
-      await eventually(async () => expect(await unavailable()).toMatchObject({ status: 'True', reason }), MINUTE_MS);
+      await unavailableBecomes(new RegExp(`^True ${reason}: ${component} has not processed`));
       const components = await asked('status', NODE, '-o', 'json');
       expect(sinceOf(components.stdout, component) - stoppedAt).toBeLessThan(FOUND_MS);
       expect(components.status).toBe(1);

@@ -6,21 +6,15 @@ import { eventually } from '../../../sandbox/testing/eventually.ts';
 import { agentMetrics } from '../support/cluster/agent-metrics.ts';
 import { deletePods } from '../support/cluster/cluster.ts';
 import { pod } from '../support/cluster/manifests.ts';
-import { firstLine, MINUTE_MS, NODE, type Operator } from './operator.ts';
+import { MINUTE_MS, NODE, type Operator } from './operator.ts';
 
 const FOLDER = '/var/lib/openvswitch';
 const REASON = 'commit: I/O error: /etc/openvswitch/conf.db: write failed (No space left on device)';
 
+const EXPLAIN = ['explain', 'pod', 'blue/late'] as const;
+
 /** @param operator as the cluster of the file has it */
-export const incidentOfDatabase = ({
-  cluster,
-  asked,
-  answers,
-  problemBecomes,
-  isWell,
-  objects,
-  onNode,
-}: Operator): void => {
+export const incidentOfDatabase = ({ cluster, asked, answers, of, isWell, objects, onNode }: Operator): void => {
   describe('conf.db has no disk', () => {
     beforeAll(async () => {
       await onNode(
@@ -35,18 +29,20 @@ export const incidentOfDatabase = ({
     });
 
     it('problems, explain and why have what the database said', async () => {
-      // The database itself, once ovn-controller has tried to write there, and first the pod that shows it.
-      const escaped = REASON.replaceAll(/[()/]/g, '\\$&');
-      await problemBecomes(
-        new RegExp(
-          `^error {4}(the Open_vSwitch database rejects writes: .*No space left.*\\[database-failed\\]|Pod/blue/late: CNI ADD failed: ${escaped} {2}\\[cni-ovsdb\\])$`,
-        ),
+      const incident = of('database');
+      const pattern = new RegExp(REASON.replaceAll(/[()]/g, '\\$&'));
+      // The pod shows it first; ovn-controller, or the agent itself, has to try to write there.
+      await answers(EXPLAIN, pattern);
+      await incident.problemBecomes(
+        /^error {4}the Open_vSwitch database rejects writes: .*No space left.*\[database-failed\]$/,
         1,
       );
       // Its node is that of the pod.
-      const explained = await asked('explain', 'pod', 'blue/late');
-      expect(firstLine(explained)).toBe(`pod blue/late: agent: it has no port: CNI ADD failed: ${REASON}`);
-      await answers(['why', 'pod', 'blue/late'], new RegExp(REASON.replaceAll(/[()]/g, '\\$&')));
+      await incident.answers(EXPLAIN, `pod blue/late: agent: it has no port: CNI ADD failed: ${REASON}`);
+      expect((await asked(...EXPLAIN)).stdout).toMatch(
+        /MISSING +blue_net: OVS interface +the port has no OVS interface\n +→ kubectl describe pod; without a CNI call that failed, see /,
+      );
+      await answers(['why', 'pod', 'blue/late'], pattern);
     });
 
     it('each call that failed is one line of the log and one of the counter', async () => {
