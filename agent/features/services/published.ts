@@ -28,6 +28,12 @@ export interface PublishedPort extends Omit<ServicePort, 'nodePort'> {
    * goes to them without OVN, which could not leave clients their addresses.
    */
   readonly hostEndpoints: readonly HostEndpoint[];
+  /**
+   * With the policy `Cluster`: of a family in which all endpoints are this node itself, one of them. What comes from outside to the node
+   * port goes to it without OVN, too: there is nothing to choose, and OVS's userspace datapath drops packets that are recirculated as
+   * often as on the path by the gateway router and back.
+   */
+  readonly soleEndpoints: readonly HostEndpoint[];
 }
 
 export interface HostEndpoint {
@@ -54,12 +60,15 @@ export const publishedService = (key: string, view: View): PublishedService | un
   const node = localNode(network, view);
   const external = externalAddresses(service, network, view, node);
   const staysHere = service.externalTrafficPolicy === 'Local';
-  const { slices } = staysHere ? networkSlices(network, view.serviceSlices(key), view) : { slices: [] };
+  const hasNodePort = service.ports.some(({ nodePort }) => nodePort !== undefined);
+  const isAsked = staysHere || hasNodePort;
+  const { slices } = isAsked ? networkSlices(network, view.serviceSlices(key), view) : { slices: [] };
   const ports = service.ports.map((port) => ({
     ...port,
     nodePort: external.nodePort(port),
     externalIps: external.ips(port).filter((ip) => clusterIpOf(service, ipFamily(ip)) !== undefined),
-    hostEndpoints: hostEndpointsOf(slices, port, node),
+    hostEndpoints: staysHere ? hostEndpointsOf(slices, port, node) : [],
+    soleEndpoints: staysHere ? [] : soleEndpointsOf(slices, port, node),
   }));
   return { service, network, ports };
 };
@@ -79,6 +88,20 @@ const hostEndpoint = (targets: Targets, node: LocalNode): HostEndpoint[] => {
   const found = local.find(({ endpoint }) => own.has(endpoint.ip));
   return found === undefined ? [] : [{ ip: found.endpoint.ip, port: found.port }];
 };
+
+const soleEndpointsOf = (
+  slices: readonly SliceFact[],
+  port: Pick<ServicePort, 'name' | 'protocol'>,
+  node: LocalNode,
+): HostEndpoint[] =>
+  FAMILIES.flatMap((family) => {
+    const { cluster } = chooseEndpoints(targetsOf(slices, port, family), node);
+    const [first] = cluster;
+    if (first === undefined) return [];
+    const own = new Set(node.addresses);
+    const isSole = cluster.every(({ endpoint }) => own.has(endpoint.ip));
+    return isSole ? [{ ip: first.endpoint.ip, port: first.port }] : [];
+  });
 
 const isPublished = ({ ports, externalIps, loadBalancerIps }: ServiceFact): boolean =>
   externalIps.length > 0 || loadBalancerIps.length > 0 || ports.some(({ nodePort }) => nodePort !== undefined);

@@ -11,7 +11,15 @@ import { applyAndWait } from '../support/cluster/cluster.ts';
 import { pod } from '../support/cluster/manifests.ts';
 import { tenantManifests } from '../support/cluster/one-of-each.ts';
 import { nodeAddress } from '../support/networks/north-south.ts';
-import { answeredBy, describeTarget, fromPod, whoAnswers } from '../support/services/entry-points.ts';
+import {
+  answeredBy,
+  describeTarget,
+  entryPointsOf,
+  fromOutside,
+  fromPod,
+  nodePortTargets,
+  whoAnswers,
+} from '../support/services/entry-points.ts';
 import { service, targetsOf } from '../support/services/services.ts';
 
 export const serviceHostEndpoints = (cluster: () => Sandbox): void => {
@@ -53,6 +61,28 @@ export const serviceHostEndpoints = (cluster: () => Sandbox): void => {
       ...(['red', 'green', 'plain'] as const).map(onNode),
     ]);
   }, 120_000);
+
+  /** At one number, for TCP and UDP. */
+  const published = (owner: Owner, nodePort: number): ManifestObject => {
+    const made = web(owner);
+    const spec = made['spec'] as { ports: object[] };
+    const ports = spec.ports.map((port) => ({ ...port, nodePort }));
+    return { ...made, metadata: { ...made.metadata, name: 'published' }, spec: { ...spec, type: 'NodePort', ports } };
+  };
+
+  // OVS's userspace datapath drops what goes through the gateway router and back to the node.
+  it.each(['plain', ...TENANTS] as const)(
+    'a node port of %s, asked from outside, leads to a host-network pod of that node which is its only endpoint',
+    async (owner) => {
+      const entryPoints = entryPointsOf(40 + Object.keys(PORTS).indexOf(owner));
+      await applyAndWait(cluster(), [published(owner, entryPoints.nodePort)]);
+      const targets = nodePortTargets(NODE, entryPoints);
+      await eventually(async () =>
+        expect(await whoAnswers(fromOutside(cluster()), targets)).toEqual(answeredBy(targets, [`${owner}-host`])),
+      );
+    },
+    60_000,
+  );
 
   const portsOf = (owner: Owner, ips: readonly string[]): Target[] =>
     ips.flatMap((ip): Target[] => [

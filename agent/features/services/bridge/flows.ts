@@ -32,7 +32,7 @@ export const nodePortFlows = (site: ServiceSite, service: ServiceFact, port: Pub
   const { nodePort } = port;
   if (nodePort === undefined) return [];
   return site.patch.families
-    .filter(({ family }) => clusterIpOf(service, family) !== undefined && !isHost(port, family))
+    .filter(({ family }) => clusterIpOf(service, family) !== undefined && !isHostsAlone(port, family))
     .flatMap((family) => {
       const addresses = site.nodePortIps.filter((ip) => ipFamily(ip) === family.family);
       return addresses.map((address) => entryPointOf(family, address, port, nodePort));
@@ -69,6 +69,9 @@ const entryPointsOf = ({ patch }: ServiceSite, port: PublishedPort): EntryPoint[
 /** As everything that comes for the node and nobody else: nftables take it from there. */
 const isHost = ({ hostEndpoints }: PublishedPort, family: Family): boolean =>
   hostEndpoints.some(({ ip: address }) => ipFamily(address) === family);
+
+const isHostsAlone = (port: PublishedPort, family: Family): boolean =>
+  isHost(port, family) || port.soleEndpoints.some(({ ip: address }) => ipFamily(address) === family);
 
 const entryPointOf = (
   family: PatchFamily,

@@ -94,6 +94,33 @@ it.each([SHARED, LOCAL])(
   },
 );
 
+const ON_NODE1 = [{ ip: '172.30.0.2', node: 'node1' }] as const;
+
+/** With the policy Cluster: what is reached without OVN from outside, and how many flows of the bridge are for the node port. */
+const soleOf = (variant: Variant, ready: readonly { readonly ip: string; readonly node: string }[]) => {
+  const of = cluster(variant)
+    .service('plain/web', WEB)
+    .slices('plain/web', { ports: ['TCP/8080'], ready });
+  const elements = elementsOf(of, 'plain/web').filter((element) => element.includes('etp-local'));
+  const flows = (of.render().openflow['br-ex'] ?? []).filter((flow) => /\btcp,.*tp_dst=30080\b/.test(flow));
+  return { elements, flows: flows.length };
+};
+
+it.each([SHARED, LOCAL])(
+  'a node port whose only endpoints are the node leads to it at once, in $mode mode',
+  (variant) => {
+    const elements = ['nodeports-etp-local-v4 tcp . 30080 : 172.30.0.2 . 8080'];
+    expect(soleOf(variant, ON_NODE1)).toEqual({ elements, flows: 0 });
+  },
+);
+
+it.each([
+  ['another node', [...ON_NODE1, { ip: '172.30.0.3', node: 'node2' }]],
+  ['a pod', [...ON_NODE1, { ip: '10.128.0.9', node: 'node1' }]],
+])('a node port of which %s is an endpoint, too, is OVN’s', (_, ready) => {
+  expect(soleOf(SHARED, ready)).toEqual({ elements: [], flows: 1 });
+});
+
 it('every element has its set or map, and no node without node ports has any', () => {
   const of = cluster(LOCAL).service('blue/web', { ...WEB, externalTrafficPolicy: 'Local' });
   const sets = new Set(itemsOf(of).flatMap((item) => (item.kind === 'set' ? [item.set.name] : [])));

@@ -74,7 +74,8 @@ interface Where {
 const nodePortEntries = (service: ServiceFact, port: PublishedPort, { verdict, locals }: Where): Entry[] => {
   if (port.nodePort === undefined) return [];
   const key = `${PROTOCOL_WORDS[port.protocol]} . ${port.nodePort}`;
-  const local = FAMILIES.flatMap((family) => localTarget(port, locals, family));
+  const hostEndpoints = [...port.hostEndpoints, ...port.soleEndpoints];
+  const local = FAMILIES.flatMap((family) => localTarget({ ...port, hostEndpoints }, locals, family));
   return [
     ...service.clusterIps.map((ip) => ({
       set: setName('nodePorts', ipFamily(ip)),
