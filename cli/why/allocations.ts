@@ -3,7 +3,7 @@
  * are reported in its words and not guessed. Made once per snapshot, when something is missing.
  */
 import { parseClusterConfig } from '../../api/cluster-config.ts';
-import { ClusterState } from '../../cluster-manager/state/cluster-state.ts';
+import { ClusterState, type Problem } from '../../cluster-manager/state/cluster-state.ts';
 import type { PodState } from '../cluster/pod-state.ts';
 import type { Snapshot } from '../cluster/snapshot.ts';
 
@@ -30,10 +30,12 @@ export interface Allocations {
   nodeFailures(network: string): ReadonlyMap<string, string>;
   /** What a pod's layer-2 networks lack, and whether it is that nothing is left. */
   podProblems(pod: PodState): { readonly messages: readonly string[]; readonly isExhausted: boolean };
+  /** What a pod's annotation has that belongs to another owner, or to no pod. */
+  podConflicts(pod: PodState): readonly string[];
 }
 
 const allocationsOf = (snapshot: Snapshot): Allocations => {
-  const state = recovered(snapshot);
+  const { state, conflicts } = recovered(snapshot);
   const labelsOf = (namespace: string) => snapshot.namespaces.get(namespace)?.labels;
   return {
     nadProblems: (key) => (state.nadProblems.get(key) ?? []).filter((text) => !isOverlap(text)),
@@ -43,15 +45,25 @@ const allocationsOf = (snapshot: Snapshot): Allocations => {
       const isExhausted = waitsFor.some((network) => state.pods.usageOf(network).some(({ free }) => free <= 0n));
       return { messages: problems, isExhausted };
     },
+    podConflicts: ({ namespace, name }) =>
+      conflicts.flatMap(({ object, message }) =>
+        object.kind === 'Pod' && object.namespace === namespace && object.name === name ? [message] : [],
+      ),
   };
 };
 
 /** The cluster's own ranges are settings of the programs, which the API does not show: the usual ones are assumed. */
 const isOverlap = (text: string): boolean => text.includes('overlap');
 
-const recovered = ({ nads, nodes, pods, claims, namespaces }: Snapshot): ClusterState => {
+const recovered = ({
+  nads,
+  nodes,
+  pods,
+  claims,
+  namespaces,
+}: Snapshot): { readonly state: ClusterState; readonly conflicts: readonly Problem[] } => {
   const state = new ClusterState(parseClusterConfig());
-  state.recover({
+  const conflicts = state.recover({
     nads: [...nads.values()],
     nodes: [...nodes.values()],
     pods: [...pods.values()],
@@ -59,5 +71,5 @@ const recovered = ({ nads, nodes, pods, claims, namespaces }: Snapshot): Cluster
     labelsOf: (namespace) => namespaces.get(namespace)?.labels,
   });
   for (const node of nodes.values()) state.upsertNode(node);
-  return state;
+  return { state, conflicts };
 };

@@ -24,9 +24,31 @@ export const entryFindings = (
     return [blocked('annotation', 'annotation-unreadable', describeApiError(entries), deleteIt(pod))];
   }
   return attachments.map(
-    (attachment) => entryFinding(pod, attachment, entries) ?? missingFinding(pod, node, attachment, scene),
+    (attachment) =>
+      contestedFinding(pod, attachment, entries, scene) ??
+      entryFinding(pod, attachment, entries) ??
+      missingFinding(pod, node, attachment, scene),
   );
 };
+
+/** Its annotation has what belongs to another pod: the agent refuses its port, and the events of both programs say so in turns. */
+const contestedFinding = (
+  pod: PodState,
+  attachment: DesiredAttachment,
+  entries: PodEntries,
+  scene: Scene,
+): Finding | undefined => {
+  const { network, nadKey } = attachment;
+  if (pod.isReady || !hasClusterIpam(attachment) || !entries.has(nadKey)) return undefined;
+  const conflicts = scene.allocations().podConflicts(pod);
+  const message = conflicts.find((text) => text.startsWith(`network ${network}: `) && DELETE_THE_POD.test(text));
+  if (message === undefined) return undefined;
+  const next = `kubectl -n ${pod.namespace} delete pod ${pod.name}; apply it without the annotation k8s.ovn.org/pod-networks`;
+  return blocked(`network ${network}`, 'request-refused', message.replace(DELETE_THE_POD, ''), next);
+};
+
+/** The end of what the cluster manager says of an annotation that no pod may have. */
+const DELETE_THE_POD = /; delete the pod$/;
 
 const deleteIt = ({ namespace, name }: PodState): string =>
   `kubectl -n ${namespace} delete pod ${name}: its controller recreates it`;

@@ -137,6 +137,23 @@ export const POD_CASES: readonly Case[] = [
     ...{ ask: POD, cause: 'addresses-exhausted', expectedText: 'subnet 10.1.0.0/29 has no free address left' },
   },
   {
+    state: 'an annotation with the address of another pod',
+    objects: [
+      ...[red, n1, net, nadOf(net, 'red')],
+      settledPod('red/other', { ...DEFAULT_ENTRY, ...entry('red/net', '10.100.0.4/16') }),
+      settledPod('red/web', { ...DEFAULT_ENTRY, ...entry('red/net', '10.100.0.4/16') }, {}, {}),
+      warning(
+        'Pod/red/web',
+        'waiting: pod red/web has no addresses: port key 5 on network red_net belongs to pod red/other',
+      ),
+    ],
+    ...{
+      ask: POD,
+      cause: 'request-refused',
+      expectedText: 'is not ready: network red_net: address 10.100.0.4 already belongs to red/other',
+    },
+  },
+  {
     state: 'a network that is full',
     objects: [
       ...[

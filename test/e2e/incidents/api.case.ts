@@ -88,7 +88,10 @@ export const incidentsOfApi = ({ cluster, asked, answers, of, problemBecomes, is
     );
     const value = JSON.stringify({ 'blue/net': taken['blue/net'] });
     await (await objects()).apply([pod('blue', 'thief', NODE, { [POD_ANNOTATIONS.networks]: value })]);
-    await of('address').answers(['why', 'pod', 'blue/thief'], /^pod blue\/thief is not ready: .*blue\/a/);
+    await of('address').answers(
+      ['why', 'pod', 'blue/thief'],
+      /^pod blue\/thief is not ready: network blue_net: address 10\.92\.0\.\d+ already belongs to blue\/a /,
+    );
     await (await cluster().client()).delete(PODS, { namespace: 'blue', name: 'thief' });
   });
 
