@@ -7,7 +7,7 @@ export NODE_DISABLE_COMPILE_CACHE := 1
 # Types are taken off the sources, and V8 compiles them, once.
 WITH_COMPILE_CACHE := env -u NODE_DISABLE_COMPILE_CACHE NODE_COMPILE_CACHE=$(CURDIR)/node_modules/.cache/node
 
-.PHONY: as-root help build images check test test-all test-unit test-integration test-e2e chaos demo bench gen format clean
+.PHONY: as-root help build images check test test-all test-unit test-integration test-e2e chaos demo bench conformance gen format clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ as-root:
 bench: build ## benchmarks as a table, and .bench/results.json (ONLY=NAME for some, RUNS=1 for each once, FULL=1 for all)
 	@node_modules/node/bin/node bench/main.ts $(if $(ONLY),--only $(ONLY)) $(if $(RUNS),--runs $(RUNS)) $(if $(FULL),--full)
 
+conformance: build ## Kubernetes' own specs of networking, on the default network and in tenants; writes docs/conformance.md (ONLY=default|layer3|layer2, FOCUS=REGEXP)
+	@node_modules/node/bin/node tools/conformance/main.ts $(if $(ONLY),--only $(ONLY)) $(if $(FOCUS),--focus '$(FOCUS)') $(if $(PROCESSES),--processes $(PROCESSES)) $(if $(LIMIT),--limit $(LIMIT)) $(if $(PAGE),--page)
+
 gen: build/.installed ## write the generated files
 	@$(NPM) run --silent gen
 
@@ -58,7 +61,7 @@ format: build/.installed ## format and apply safe fixes
 	@$(NPM) run --silent format
 
 clean: ## remove what was built here (not the cache)
-	rm -rf dist build node_modules .demo .bench
+	rm -rf dist build node_modules .demo .bench .conformance
 
 build/.installed: package.json package-lock.json tools/bootstrap.sh
 	@tools/bootstrap.sh

@@ -40,7 +40,7 @@ export const GO_FLAGS: readonly string[] = ['-mod=readonly', '-trimpath', '-buil
 
 /** @throws SandboxError ERR_SANDBOX_MACHINE when go.mod does not name the versions */
 export const recipeOf = ({ goMod, goSum, architecture }: RecipeInput): Recipe => {
-  const version = /^\s*k8s\.io\/kubernetes (v\S+)/m.exec(goMod)?.[1];
+  const version = /^(?:require|\t)\s*k8s\.io\/kubernetes (v\S+)/m.exec(goMod)?.[1];
   const toolchain = /^toolchain (go\S+)/m.exec(goMod)?.[1];
   if (version === undefined || toolchain === undefined) {
     throw new SandboxError('ERR_SANDBOX_MACHINE', 'go.mod of the sandbox names no k8s.io/kubernetes or no toolchain');

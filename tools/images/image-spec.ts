@@ -21,6 +21,8 @@ export interface ImageSpec {
   readonly layers: readonly (readonly ImageFile[])[];
   readonly labels: Readonly<Record<string, string>>;
   readonly entrypoint: readonly string[];
+  /** Arguments of the entry point where a container has none. */
+  readonly command?: readonly string[];
   /** Undefined: root. */
   readonly user: string | undefined;
   readonly workingFolder: string;

@@ -65,6 +65,7 @@ const configOf = ({ spec, architecture, layers, created, revision }: OciImage) =
     ...(spec.user === undefined ? {} : { User: spec.user }),
     Env: [`PATH=${PATH}`],
     Entrypoint: spec.entrypoint,
+    ...(spec.command === undefined ? {} : { Cmd: spec.command }),
     WorkingDir: spec.workingFolder,
     Labels: { ...spec.labels, 'org.opencontainers.image.revision': revision },
   },

@@ -1,0 +1,68 @@
+/** Which specs are run where, and which are not, with the reason that users read. Pure. */
+
+export const SUITE_NAMES = ['default', 'layer3', 'layer2'] as const;
+export type SuiteName = (typeof SUITE_NAMES)[number];
+
+export interface Suite {
+  readonly name: SuiteName;
+  /** For people. */
+  readonly title: string;
+  /** Regular expressions of Go and of JavaScript alike, over full names of specs. */
+  readonly focus: string;
+  /** What namespaces of the suite get before anything else is in them. Undefined: pods stay on the default network. */
+  readonly network: object | undefined;
+}
+
+/** Tenants have the same subnets, all of them: they must not notice each other. */
+const SUBNETS = { ipv4: '10.200.0.0/16', ipv6: 'fd00:200::/48' };
+
+export const SUITES: readonly Suite[] = [
+  { name: 'default', title: 'Default network', focus: String.raw`\[sig-network\]`, network: undefined },
+  {
+    name: 'layer3',
+    title: 'Layer-3 tenants',
+    focus: String.raw`\[sig-network\] Services `,
+    network: {
+      topology: 'Layer3',
+      layer3: {
+        role: 'Primary',
+        subnets: [
+          { cidr: SUBNETS.ipv4, hostSubnet: 24 },
+          { cidr: SUBNETS.ipv6, hostSubnet: 64 },
+        ],
+      },
+    },
+  },
+  {
+    name: 'layer2',
+    title: 'Layer-2 tenants',
+    focus: String.raw`\[sig-network\] Services .*\[Conformance\]`,
+    network: { topology: 'Layer2', layer2: { role: 'Primary', subnets: [SUBNETS.ipv4, SUBNETS.ipv6] } },
+  },
+];
+
+export interface Exclusion {
+  /** A regular expression of Go and of JavaScript alike, over full names of specs. */
+  readonly pattern: string;
+  readonly reason: string;
+}
+
+/** Specs that judge something that neither ovn-udn nor the cluster of the run has. */
+export const EXCLUSIONS: readonly Exclusion[] = [
+  { pattern: 'Netpol|NetworkPolic', reason: 'NetworkPolicies: ovn-udn enforces none' },
+  { pattern: String.raw`\[Feature:LoadBalancer\]`, reason: 'need the load balancer of a cloud' },
+  { pattern: String.raw`\[Provider:GCE\]`, reason: 'need a certain cloud' },
+  { pattern: 'Internet connection', reason: 'need the Internet' },
+  { pattern: String.raw`\[Feature:SCTPConnectivity\]`, reason: 'need a kernel with SCTP' },
+  { pattern: String.raw`\[Feature:(?:PerformanceDNS|Networking-Performance)\]`, reason: 'measure performance' },
+  { pattern: 'KubeProxy|kube-proxy', reason: 'of kube-proxy, which ovn-udn replaces' },
+  {
+    pattern:
+      'DNS (?:HostNetwork )?should (?:provide|resolve|work)|Proxy version v1 (?:should proxy through a service|A set of valid)',
+    reason: 'need an API server that reaches pods: that of the sandbox is on no node',
+  },
+  { pattern: 'DNS configMap', reason: 'change the configuration of a DNS server that kubeadm has deployed' },
+];
+
+export const exclusionOf = (spec: string): Exclusion | undefined =>
+  EXCLUSIONS.find(({ pattern }) => new RegExp(pattern).test(spec));

@@ -1,0 +1,94 @@
+/**
+ * Makes a tenant of each namespace of the e2e suite. The label has to be there when a namespace is made, so an admission policy adds it;
+ * the network follows at once. Pods that are made before that wait for it in their CNI ADD, as those of any user do.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PRIMARY_NETWORK_LABEL, UDN_API_VERSION } from '../../api/names.ts';
+import { isForbidden, isNotFound } from '../../kube/errors.ts';
+import { createReflector } from '../../kube/reflector/reflector.ts';
+import { NAMESPACES } from '../../kube/resources.ts';
+import type { KubeClient } from '../../kube/types.ts';
+import type { ManifestObject, Objects } from '../../sandbox/index.ts';
+
+/** By which the suite marks its namespaces. */
+const RUN_LABEL = 'e2e-run';
+const NAME = 'conformance-tenants';
+const API_VERSION = 'admissionregistration.k8s.io/v1';
+
+export const TENANT_POLICY: readonly ManifestObject[] = [
+  {
+    ...{ apiVersion: API_VERSION, kind: 'MutatingAdmissionPolicy', metadata: { name: NAME } },
+    spec: {
+      reinvocationPolicy: 'Never',
+      matchConstraints: {
+        objectSelector: { matchExpressions: [{ key: RUN_LABEL, operator: 'Exists' }] },
+        resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['namespaces'] }],
+      },
+      mutations: [
+        {
+          patchType: 'ApplyConfiguration',
+          applyConfiguration: {
+            expression: `Object{metadata: Object.metadata{labels: {'${PRIMARY_NETWORK_LABEL}': ''}}}`,
+          },
+        },
+      ],
+    },
+  },
+  {
+    ...{ apiVersion: API_VERSION, kind: 'MutatingAdmissionPolicyBinding', metadata: { name: NAME } },
+    spec: { policyName: NAME },
+  },
+];
+
+/** @param spec of a UserDefinedNetwork */
+export const tenantNetwork = (namespace: string, spec: object): ManifestObject => ({
+  ...{ apiVersion: UDN_API_VERSION, kind: 'UserDefinedNetwork', metadata: { namespace, name: 'tenant' } },
+  spec,
+});
+
+interface Cluster {
+  readonly client: KubeClient;
+  readonly objects: Pick<Objects, 'apply'>;
+}
+
+/** Resolves when new namespaces of the suite are tenants. */
+export const enforceTenancy = async ({ client, objects }: Cluster, signal: AbortSignal): Promise<void> => {
+  await objects.apply(TENANT_POLICY);
+  // Nothing announces that a policy is in force.
+  while (!(await isEnforced(client, signal))) await sleep(250, undefined, { signal });
+};
+
+const isEnforced = async (client: KubeClient, signal: AbortSignal): Promise<boolean> => {
+  const body = {
+    ...{ apiVersion: 'v1', kind: 'Namespace' },
+    metadata: { name: NAME, labels: { [RUN_LABEL]: 'probe' } },
+  };
+  const path = '/api/v1/namespaces?dryRun=All';
+  const { metadata } = (await client.request({ method: 'POST', path, body }, signal)) as typeof body;
+  return PRIMARY_NETWORK_LABEL in metadata.labels;
+};
+
+export interface TenantsSpec extends Cluster {
+  /** Of a UserDefinedNetwork. */
+  readonly network: object;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Gives each namespace of the suite its network, until the signal aborts. */
+export const runTenants = async (
+  { client, objects, network, onError }: TenantsSpec,
+  signal: AbortSignal,
+): Promise<void> => {
+  const namespaces = createReflector({
+    ...{ client, resource: NAMESPACES, labelSelector: RUN_LABEL },
+    project: ({ metadata }) => (metadata.deletionTimestamp === undefined ? metadata.name : undefined),
+  });
+  namespaces.subscribe(({ type, after }) => {
+    if (type !== 'added') return;
+    objects.apply([tenantNetwork(after, network)]).catch((error: unknown) => {
+      // A namespace may end before its network is made.
+      if (!signal.aborted && !isForbidden(error) && !isNotFound(error)) onError(error);
+    });
+  });
+  await namespaces.run(signal);
+};
