@@ -3,6 +3,7 @@
  * them from where is in service-matrix.test.ts. Needs root and `make build`.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
+import { FAMILIES } from '../../net/ip.ts';
 import type { ManifestObject, Sandbox } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import type { RunThere, Target } from '../oracles/reachability/service-clients.ts';
@@ -21,7 +22,7 @@ import {
   routeBy,
   whoAnswers,
 } from './support/services/entry-points.ts';
-import { backend } from './support/services/services.ts';
+import { backend, targetsOf } from './support/services/services.ts';
 import { rowsNaming } from './support/state/rows.ts';
 
 const TENANTS = ['red', 'blue', 'green', 'plain'] as const;
@@ -54,6 +55,29 @@ const expectNobody = async (run: RunThere, targets: readonly Target[]): Promise<
   await eventually(async () => expect((await whoAnswers(run, targets)).filter(isAnswer)).toEqual([]));
 };
 const outsider = (): RunThere => fromOutside(cluster());
+
+/** As an API server on no node has it: docs/install.md. */
+describe('a host outside with a route to ClusterIPs by a node', () => {
+  const changeRoutes = async (what: 'replace' | 'delete', targets: readonly Target[]): Promise<void> => {
+    const lines = FAMILIES.flatMap((family) =>
+      targets
+        .filter(({ ip }) => ip.includes(':') === (family === 6))
+        .map(({ ip }) => `ip -${family} route ${what} ${ip} via ${nodeAddress('node-1', family)}`),
+    );
+    await cluster().outside(['sh', '-ec', [...new Set(lines)].join('\n')]);
+  };
+
+  it.each(TENANTS)('reaches those of the default network on all nodes, and those of no other: %s', async (tenant) => {
+    const targets = await targetsOf(cluster(), `${tenant}/web`);
+    await changeRoutes('replace', targets);
+    try {
+      if (tenant === 'plain') await expectAnswers(outsider(), targets, backends(tenant));
+      else expect((await whoAnswers(outsider(), targets)).filter(isAnswer)).toEqual([]);
+    } finally {
+      await changeRoutes('delete', targets);
+    }
+  });
+});
 
 describe.each(TENANTS)('a Service of %s', (tenant) => {
   it('answers as soon as it has an endpoint and until it has none; deleted, nothing of it is left', async () => {
