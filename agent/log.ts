@@ -47,7 +47,7 @@ export const logDatapath = (log: Logger, backend: DatapathBackend, observation: 
   else if (observation.kind === 'failed') child.warn({ err: observation.error }, 'backend does not answer');
   else if (observation.kind === 'drift') {
     const keys = observation.keys === 'all' ? 'all' : [...observation.keys].slice(0, MAX_LOGGED_KEYS);
-    child.info({ keys, count: observation.count }, 'drift found');
+    child.info({ keys, ...(observation.count !== undefined && { written: observation.count }) }, 'drift found');
   } else if (observation.failed > 0) child.warn(logged(observation), 'some items could not be written');
   else if (observation.written > 0) child.debug(logged(observation), 'written');
 };
