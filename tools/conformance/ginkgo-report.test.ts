@@ -38,10 +38,10 @@ it('has full names, outcomes and times of specs', () => {
 it.each([
   ['passed', undefined, 'passed'],
   ['failed', 'x', 'failed'],
-  ['timedout', 'x', 'failed'],
-  ['interrupted', 'x', 'failed'],
+  ['timedout', 'x', 'interrupted'],
+  ['interrupted', 'x', 'interrupted'],
   ['panicked', 'x', 'failed'],
-  ['aborted', 'x', 'failed'],
+  ['aborted', 'x', 'interrupted'],
   ['skipped', 'needs three zones', 'skipped'],
   ['skipped', undefined, 'not run'],
   ['skipped', '', 'not run'],

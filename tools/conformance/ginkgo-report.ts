@@ -1,7 +1,8 @@
 /** A report of ginkgo (`--json-report`) as results of specs. Pure. */
 import { z } from 'zod';
 
-export type Outcome = 'passed' | 'failed' | 'skipped' | 'not run';
+/** Interrupted: at the end of the time that specs have, or by a signal. */
+export type Outcome = 'passed' | 'failed' | 'interrupted' | 'skipped' | 'not run';
 
 export interface SpecResult {
   /** As ginkgo's `--focus` sees it. */
@@ -66,9 +67,11 @@ const resultOf = (spec: z.output<typeof specSchema>): SpecResult => ({
 const outcomeOf = ({ State, Failure }: z.output<typeof specSchema>): Outcome => {
   if (State === 'passed') return 'passed';
   if (State === 'skipped') return Failure?.Message ? 'skipped' : 'not run';
+  if (INTERRUPTIONS.includes(State)) return 'interrupted';
   return isFailure(State) ? 'failed' : 'not run';
 };
 
 /** `types.SpecStateFailureStates` of ginkgo. */
-const FAILURES = ['failed', 'aborted', 'panicked', 'interrupted', 'timedout'];
+const INTERRUPTIONS = ['aborted', 'interrupted', 'timedout'];
+const FAILURES = ['failed', 'panicked', ...INTERRUPTIONS];
 const isFailure = (state: string): boolean => FAILURES.includes(state);

@@ -95,7 +95,7 @@ const imageOf = (name: string, layers: readonly Layer[], command: readonly strin
 const EPOCH = '1970-01-01T00:00:00Z';
 
 /** Beside what the nodes' tree has: curl, ss, a shell. */
-const TOOLS: readonly string[] = ['bind9-dnsutils', 'iperf', 'netcat-openbsd'];
+const TOOLS: readonly string[] = ['bind9-dnsutils', 'iperf', 'netcat-openbsd', 'wget'];
 
 const ensureTools = async (progress: (text: string) => void): Promise<Layer> => {
   const folder = await ensureInCache(`conformance-tools-${SUITE}-${toolsDigest()}`, async (draft) => {

@@ -1,7 +1,7 @@
 /** Specs that are known to fail, each with a reason that a user accepts, and what a run has to say of them. Pure. */
 import { parse } from 'yaml';
 import { z } from 'zod';
-import type { SuiteReport } from './ginkgo-report.ts';
+import type { Outcome, SuiteReport } from './ginkgo-report.ts';
 import { SUITE_NAMES, type SuiteName } from './suites.ts';
 
 export interface KnownFailure {
@@ -38,8 +38,8 @@ export const unexpected = (suite: SuiteName, report: SuiteReport, known: readonl
     ...report.failures.map((failure) => `${suite}: ${failure}`),
     ...(report.specs.some(({ outcome }) => outcome === 'passed') ? [] : [`${suite}: no spec passed`]),
     ...report.specs
-      .filter(({ name, outcome }) => outcome === 'failed' && knownFailure(known, suite, name) === undefined)
-      .map(({ name, message }) => `${suite}: failed: ${name}\n  ${firstLine(message)}`),
+      .filter(({ name, outcome }) => isBad(outcome) && knownFailure(known, suite, name) === undefined)
+      .map(({ name, outcome, message }) => `${suite}: ${outcome}: ${name}\n  ${firstLine(message)}`),
     ...listed
       .filter(({ spec }) => results.get(spec)?.outcome === 'passed')
       .map(({ spec }) => `${suite}: passed, and is listed as a known failure: ${spec}`),
@@ -48,6 +48,8 @@ export const unexpected = (suite: SuiteName, report: SuiteReport, known: readonl
       .map(({ spec }) => `${suite}: is listed as a known failure, and no such spec exists: ${spec}`),
   ];
 };
+
+const isBad = (outcome: Outcome): boolean => outcome === 'failed' || outcome === 'interrupted';
 
 export const firstLine = (message: string): string =>
   message

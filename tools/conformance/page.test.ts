@@ -37,11 +37,11 @@ it('has numbers, reasons, and a row per spec', () => {
 
     Kubernetes v1.36.3, commit abc, 3 nodes with the userspace datapath, on 2 processors.
 
-    | suite | passed | of them at the second attempt | failed | skipped by themselves | minutes |
-    | --- | --- | --- | --- | --- | --- |
-    | Default network | 2 | 1 | 0 | 1 | 12 |
-    | Layer-3 tenants | 1 | 0 | 1 | 0 | 12 |
-    | Layer-2 tenants | 0 | 0 | 2 | 0 | 12 |
+    | suite | passed | of them at the second attempt | failed | interrupted | not started | skipped by themselves | minutes |
+    | --- | --- | --- | --- | --- | --- | --- | --- |
+    | Default network | 2 | 1 | 0 | 0 | 0 | 1 | 12 |
+    | Layer-3 tenants | 1 | 0 | 1 | 0 | 0 | 0 | 12 |
+    | Layer-2 tenants | 0 | 0 | 2 | 0 | 0 | 0 | 12 |
 
     ### Failures
 
@@ -67,6 +67,7 @@ it('has numbers, reasons, and a row per spec', () => {
     | need a kernel with SCTP | 0 |
     | measure performance | 0 |
     | of kube-proxy, which ovn-udn replaces | 0 |
+    | need an API server that reaches pods: that of the sandbox is on no node | 0 |
     | change the configuration of a DNS server that kubeadm has deployed | 0 |
 
     ### All specs
@@ -97,8 +98,17 @@ it('leaves out a suite that was not run', () => {
   const page = withResults(PAGE, { ...RUN, reports: { ...(report && { default: report }) } });
   expect(page).toContain('| Default network');
   expect(page).not.toContain('| Layer-3 tenants');
+  expect(page).toContain('Not run: layer-3 tenants, layer-2 tenants.');
+});
+
+it('counts specs for which there was no time', () => {
+  const report = { specs: [result(BASIC, 'not run'), result(POLICY, 'not run')], seconds: 60, failures: [] };
+  const page = withResults(PAGE, { ...RUN, reports: { default: report } });
+  expect(page.replaceAll(/ +\|/g, ' |')).toContain('| Default network | 0 | 0 | 0 | 0 | 1 | 0 | 1 |');
 });
 
 it('counts in one line', () => {
-  expect(RUN.reports.default && countsOf(RUN.reports.default)).toBe('2 passed, 0 failed, 1 skipped, in 12 minutes');
+  expect(RUN.reports.default && countsOf(RUN.reports.default)).toBe(
+    '2 passed, 0 failed, 0 interrupted, 1 skipped, in 12 minutes',
+  );
 });

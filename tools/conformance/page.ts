@@ -31,6 +31,7 @@ const resultsOf = (run: Run): string =>
   [
     `Kubernetes ${run.version}, commit ${run.commit}, ${run.nodes} nodes with ${run.datapath} datapath, on ${run.processors} processors.`,
     summaryTable(run),
+    ...notRun(run),
     '### Failures',
     knownTable(run),
     '### Specs that skipped themselves',
@@ -43,16 +44,37 @@ const resultsOf = (run: Run): string =>
 
 const summaryTable = ({ reports }: Run): string =>
   markdownTable(
-    ['suite', 'passed', 'of them at the second attempt', 'failed', 'skipped by themselves', 'minutes'],
-    SUITES.flatMap(({ name, title }) => {
-      const report = reports[name];
+    [
+      'suite',
+      'passed',
+      'of them at the second attempt',
+      'failed',
+      'interrupted',
+      'not started',
+      'skipped by themselves',
+      'minutes',
+    ],
+    SUITES.flatMap((suite) => {
+      const report = reports[suite.name];
       if (report === undefined) return [];
       const { specs, seconds } = report;
-      const late = specs.filter(passedLate).length;
-      const counts = [count(specs, 'passed'), late, count(specs, 'failed'), count(specs, 'skipped')];
-      return [[title, ...counts.map(String), (seconds / 60).toFixed(0)]];
+      const of = (outcome: Outcome): number => count(specs, outcome);
+      const counts = [of('passed'), specs.filter(passedLate).length, of('failed'), of('interrupted')];
+      const all = [...counts, notStarted(suite, specs), of('skipped')];
+      return [[suite.title, ...all.map(String), (seconds / 60).toFixed(0)]];
     }),
   );
+
+const notRun = ({ reports }: Run): string[] => {
+  const titles = SUITES.filter(({ name }) => reports[name] === undefined).map(({ title }) => title.toLowerCase());
+  return titles.length === 0 ? [] : [`Not run: ${titles.join(', ')}.`];
+};
+
+/** Chosen, and the time of the suite was over before. */
+const notStarted = ({ focus }: Suite, specs: readonly SpecResult[]): number =>
+  specs.filter(
+    ({ name, outcome }) => outcome === 'not run' && new RegExp(focus).test(name) && exclusionOf(name) === undefined,
+  ).length;
 
 const count = (specs: readonly SpecResult[], outcome: Outcome): number =>
   specs.filter((spec) => spec.outcome === outcome).length;
@@ -60,7 +82,9 @@ const count = (specs: readonly SpecResult[], outcome: Outcome): number =>
 /** In one line. */
 export const countsOf = ({ specs, seconds }: SuiteReport): string =>
   [
-    ...(['passed', 'failed', 'skipped'] as const).map((outcome) => `${count(specs, outcome)} ${outcome}`),
+    ...(['passed', 'failed', 'interrupted', 'skipped'] as const).map(
+      (outcome) => `${count(specs, outcome)} ${outcome}`,
+    ),
     `in ${(seconds / 60).toFixed(0)} minutes`,
   ].join(', ');
 

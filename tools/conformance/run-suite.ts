@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { connectControl } from '../../sandbox/supervisor/control-client.ts';
-import { KUBECONFIG, PROGRAMS, WORK_FOLDER } from './cluster.ts';
+import { KUBECONFIG, NODES, PROGRAMS, WORK_FOLDER } from './cluster.ts';
 import { parseReport, type SuiteReport } from './ginkgo-report.ts';
 
 export interface SuiteRun {
@@ -40,7 +40,8 @@ const ginkgoArguments = ({ focus, skip, processes, limit }: SuiteRun): string[] 
   ...[`${PROGRAMS}/ginkgo`, `--procs=${processes}`, '--no-color', '--flake-attempts=2', `--timeout=${limit}`],
   ...[`--json-report=${JSON_REPORT}`, `--junit-report=${JUNIT_REPORT}`, `--output-dir=${WORK_FOLDER}`],
   ...[`--focus=${focus}`, `--skip=${skip}`, `${PROGRAMS}/e2e.test`, '--'],
-  ...['--provider=skeleton', `--kubeconfig=${KUBECONFIG}`, `--kubectl-path=${PROGRAMS}/kubectl`],
+  ...['--provider=skeleton', `--num-nodes=${NODES}`, `--kubeconfig=${KUBECONFIG}`],
+  `--kubectl-path=${PROGRAMS}/kubectl`,
 ];
 
 /** Its status says whether a spec failed, and so does the report. */
