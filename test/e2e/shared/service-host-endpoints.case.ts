@@ -62,28 +62,6 @@ export const serviceHostEndpoints = (cluster: () => Sandbox): void => {
     ]);
   }, 120_000);
 
-  /** At one number, for TCP and UDP. */
-  const published = (owner: Owner, nodePort: number): ManifestObject => {
-    const made = web(owner);
-    const spec = made['spec'] as { ports: object[] };
-    const ports = spec.ports.map((port) => ({ ...port, nodePort }));
-    return { ...made, metadata: { ...made.metadata, name: 'published' }, spec: { ...spec, type: 'NodePort', ports } };
-  };
-
-  // OVS's userspace datapath drops what goes through the gateway router and back to the node.
-  it.each(['plain', ...TENANTS] as const)(
-    'a node port of %s, asked from outside, leads to a host-network pod of that node which is its only endpoint',
-    async (owner) => {
-      const entryPoints = entryPointsOf(40 + Object.keys(PORTS).indexOf(owner));
-      await applyAndWait(cluster(), [published(owner, entryPoints.nodePort)]);
-      const targets = nodePortTargets(NODE, entryPoints);
-      await eventually(async () =>
-        expect(await whoAnswers(fromOutside(cluster()), targets)).toEqual(answeredBy(targets, [`${owner}-host`])),
-      );
-    },
-    60_000,
-  );
-
   const portsOf = (owner: Owner, ips: readonly string[]): Target[] =>
     ips.flatMap((ip): Target[] => [
       { ip, port: PORTS[owner], protocol: 'TCP' },
@@ -138,6 +116,28 @@ export const serviceHostEndpoints = (cluster: () => Sandbox): void => {
       await applyAndWait(cluster(), [web(tenant)]);
     }, 60_000);
   });
+
+  /** At one number, for TCP and UDP. */
+  const published = (owner: Owner, nodePort: number): ManifestObject => {
+    const made = web(owner);
+    const spec = made['spec'] as { ports: object[] };
+    const ports = spec.ports.map((port) => ({ ...port, nodePort }));
+    return { ...made, metadata: { ...made.metadata, name: 'published' }, spec: { ...spec, type: 'NodePort', ports } };
+  };
+
+  // Last: as long as there is one, its endpoint stays open to the tenant's pods. OVS's userspace datapath drops what goes through the gateway router and back to the node.
+  it.each(['plain', ...TENANTS] as const)(
+    'a node port of %s, asked from outside, leads to a host-network pod of that node which is its only endpoint',
+    async (owner) => {
+      const entryPoints = entryPointsOf(40 + Object.keys(PORTS).indexOf(owner));
+      await applyAndWait(cluster(), [published(owner, entryPoints.nodePort)]);
+      const targets = nodePortTargets(NODE, entryPoints);
+      await eventually(async () =>
+        expect(await whoAnswers(fromOutside(cluster()), targets)).toEqual(answeredBy(targets, [`${owner}-host`])),
+      );
+    },
+    60_000,
+  );
 };
 
 /** One connection to each address, and a question on it before and after a file says to go on. */
