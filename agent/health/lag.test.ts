@@ -38,6 +38,17 @@ it('is stalled by the clock and by readings: whoever reads may be as late as the
   expect(isStalled(seldom.follow(2, 2, 16_100))).toBe(false);
 });
 
+it('is slow, not stalled, as long as it answers earlier numbers', () => {
+  const lag = new Lag();
+  // Asked every three seconds, it answers each five seconds late, and then never.
+  for (const now of [0, 3_000, 6_000, 9_000, 12_000, 15_000]) {
+    const reached = Math.floor(Math.max(0, now - 5_000) / 3_000);
+    expect(isStalled(lag.follow(now / 3_000 + 1, reached, now))).toBe(false);
+  }
+  for (const now of [16_500, 18_000, 19_500, 21_000]) expect(isStalled(lag.follow(7, 3, now))).toBe(false);
+  expect(isStalled(lag.follow(7, 3, 22_500))).toBe(true);
+});
+
 it('a reading that failed is none', () => {
   const lag = new Lag();
   lag.follow(2, 1, 0);

@@ -2,25 +2,31 @@
 export interface Behind {
   /** 0: nothing is owed. */
   readonly ms: number;
-  /** How often both numbers were read since then. */
+  /** Since then, or since it answered an earlier number, if that was later. */
+  readonly quietMs: number;
+  /** How often both numbers were read in `quietMs`. */
   readonly readings: number;
   readonly asked: number;
 }
 
 /**
- * A daemon that owes an answer for so long counts as one that has stopped: by the clock, and by the readings. Where processors are
- * scarce a reading takes seconds, and then a daemon that is only late has as much more time as whoever reads.
+ * A daemon that owes an answer and gives none for so long counts as one that has stopped: by the clock, and by the readings. Where
+ * processors are scarce a reading takes seconds, and then a daemon that is only late has as much more time as whoever reads. One that
+ * answers earlier numbers is slow.
  */
-export const isStalled = ({ ms, readings }: Behind): boolean => ms >= STALLED_MS && readings >= STALLED_READINGS;
+export const isStalled = ({ quietMs, readings }: Behind): boolean =>
+  quietMs >= STALLED_MS && readings >= STALLED_READINGS;
 
 const STALLED_MS = 7_000;
 const STALLED_READINGS = 4;
 
 export class Lag {
-  #last: Behind = { ms: 0, readings: 0, asked: 0 };
+  #last: Behind = { ms: 0, quietMs: 0, readings: 0, asked: 0 };
   /** What was asked and is not answered, oldest first. */
   #asked: { readonly value: number; readonly at: number; readonly reading: number }[] = [];
   #readings = 0;
+  /** When the answer changed last. */
+  #answered: { readonly reached: number; readonly at: number; readonly reading: number } | undefined;
 
   /**
    * What is owed now. Where one of the two numbers could not be read, what was owed at the last reading: no answer is none that it
@@ -45,8 +51,15 @@ export class Lag {
   /** The first number above `reached` that was asked, and how long ago. */
   behind(reached: number, now: number): Behind {
     this.#asked = this.#asked.filter(({ value }) => value > reached);
+    if (this.#answered?.reached !== reached) this.#answered = { reached, at: now, reading: this.#readings };
     const [oldest] = this.#asked;
-    if (oldest === undefined) return { ms: 0, readings: 0, asked: reached };
-    return { ms: now - oldest.at, readings: this.#readings - oldest.reading, asked: oldest.value };
+    if (oldest === undefined) return { ms: 0, quietMs: 0, readings: 0, asked: reached };
+    const since = oldest.at > this.#answered.at ? oldest : this.#answered;
+    return {
+      ms: now - oldest.at,
+      quietMs: now - since.at,
+      readings: this.#readings - since.reading,
+      asked: oldest.value,
+    };
   }
 }

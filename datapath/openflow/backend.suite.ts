@@ -238,6 +238,27 @@ const outageCases: readonly Case[] = [
   ],
 
   [
+    'reports what is to go as long as the switch has not confirmed it, and removes it when that is tried again',
+    async (test) => {
+      const [stays, goes] = [flowItem(), flowItem({ priority: 8 })];
+      const keys = new Set([bridgeItemKey(goes)]);
+      test.subject.want(stays, goes);
+      await test.subject.reconcile();
+      await test.world.stop();
+      test.subject.want(stays);
+      for (const _ of ['first', 'again']) {
+        const away = await test.subject.reconcile(keys);
+        expect([...away.failed.keys(), ...away.waiting.keys()]).toEqual([...keys]);
+      }
+      await test.world.start();
+      await test.subject.reported('input');
+      const back = await test.subject.reconcile(keys);
+      expect([back.failed.size, back.waiting.size]).toEqual([0, 0]);
+      expect(await test.subject.differences()).toEqual([]);
+    },
+  ],
+
+  [
     'waits for a bridge, and does everything again when it was made anew',
     async (test) => {
       test.subject.want(flowItem());

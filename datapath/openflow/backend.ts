@@ -9,9 +9,10 @@ import type { MutableBridge } from './mirror.ts';
 import { type Ownership, ownership } from './ownership.ts';
 import { type DesiredBridge, isSameFlow, plan, planFlows } from './plan.ts';
 import type { PortNumbers } from './port-numbers.ts';
+import { Removals } from './removals.ts';
 import type { SwitchClient } from './switch-client.ts';
 import type { BridgeItem } from './types.ts';
-import { Touched, Wants } from './wants.ts';
+import { Touched, touchedOf, Wants } from './wants.ts';
 import { type WriteResult, writePlan } from './write.ts';
 
 export interface OpenflowBackendOptions {
@@ -36,6 +37,8 @@ export class OpenflowBackend implements Backend<BridgeItem> {
   readonly #renumbered = new Set<string>();
   /** Flows of ours that no owner desires, by the key under which they were reported. */
   readonly #strays = new Map<string, { readonly bridge: string; readonly identity: string }>();
+
+  readonly #removals = new Removals();
 
   constructor(options: OpenflowBackendOptions) {
     this.#options = options;
@@ -114,7 +117,11 @@ export class OpenflowBackend implements Backend<BridgeItem> {
   #take({ desired, keys }: ReconcileRequest<BridgeItem>): Map<string, Touched> {
     const touched = new Map<string, Touched>();
     if (keys === 'all') {
-      for (const key of [...this.#wants.keys]) if (!desired.has(key)) this.#wants.set(key, undefined, touched);
+      for (const key of [...this.#wants.keys]) {
+        if (desired.has(key)) continue;
+        this.#noteRemoval(key);
+        this.#wants.set(key, undefined, touched);
+      }
     }
     for (const key of keys === 'all' ? desired.keys() : keys) {
       const stray = this.#strays.get(key);
@@ -123,10 +130,20 @@ export class OpenflowBackend implements Backend<BridgeItem> {
       const item = desired.get(key);
       // By itself it is looked at even if nothing about it is new: somebody may have changed it.
       const isNews = keys !== 'all' || item !== this.#wants.itemOf(key) || this.#renumbered.has(key);
+      if (item === undefined) this.#noteRemoval(key);
+      else this.#removals.delete(key);
       if (isNews) this.#wants.set(key, item, touched);
+      // Also when nothing is new of it: a bridge that has not confirmed it is read again.
+      const unconfirmed = this.#removals.bridgeOf(key);
+      if (unconfirmed !== undefined) touchedOf(touched, unconfirmed);
       this.#renumbered.delete(key);
     }
     return touched;
+  }
+
+  #noteRemoval(key: string): void {
+    const item = this.#wants.itemOf(key);
+    if (item !== undefined) this.#removals.add(key, item.bridge);
   }
 
   /** While later keys are taken over, the bridges' bundles begin with the flows of the earlier ones. */
@@ -168,6 +185,7 @@ export class OpenflowBackend implements Backend<BridgeItem> {
   ): Promise<WriteResult> {
     if (!this.#options.ports.hasBridge(bridge)) {
       await this.#forget(bridge);
+      this.#removals.confirm(bridge, keys);
       return NOTHING;
     }
     const live = this.#liveOf(bridge);
@@ -180,6 +198,9 @@ export class OpenflowBackend implements Backend<BridgeItem> {
       const isOurGroup = (group: number): boolean => removedGroups.has(group) || this.#ownership.isOurGroup(group);
       const steps = plan(this.#wants.desired(bridge), actual, scope, { ...this.#ownership, isOurGroup, prune });
       const result = await writePlan(live, this.#wants, bridge, steps, signal, early);
+      this.#removals.confirm(bridge, keys);
+      // A refused removal has a key that nobody desires.
+      for (const key of result.failed.keys()) if (!this.#wants.itemOf(key)) this.#removals.add(key, bridge);
       if (keys === 'all' && prune && result.failed.size === 0) this.#wants.forgetReleased(bridge);
       if (this.#wants.keysOf(bridge).size === 0 && keys === 'all') await this.#forget(bridge);
       return result;
@@ -189,9 +210,10 @@ export class OpenflowBackend implements Backend<BridgeItem> {
     }
   }
 
-  /** No event says that a watched bridge is back: its keys have to be tried again. */
+  /** No event says that a watched bridge is back: its keys have to be tried again, also those that are to go. */
   #unanswered(bridge: string, live: LiveBridge, keys: ReadonlySet<string> | 'all', reason: string) {
-    const concerned = [...this.#wants.keysOf(bridge)].filter((key) => keys === 'all' || keys.has(key));
+    const desired = [...this.#wants.keysOf(bridge)].filter((key) => keys === 'all' || keys.has(key));
+    const concerned = [...desired, ...this.#removals.of(bridge, keys)];
     const problems = new Map(concerned.map((key) => [key, reason]));
     return live.isWatched ? { ...NOTHING, failed: problems } : { ...NOTHING, waiting: problems };
   }
@@ -284,8 +306,4 @@ const shareStates = ({ flows }: DesiredBridge, actual: MutableBridge): void => {
 const addStray = (
   touched: Map<string, Touched>,
   { bridge, identity }: { readonly bridge: string; readonly identity: string },
-): void => {
-  const known = touched.get(bridge) ?? new Touched();
-  touched.set(bridge, known);
-  known.flows.add(identity);
-};
+): void => void touchedOf(touched, bridge).flows.add(identity);

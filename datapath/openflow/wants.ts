@@ -217,7 +217,8 @@ export class Wants {
   }
 }
 
-const touchedOf = (touched: Map<string, Touched>, bridge: string): Touched => {
+/** The part of the bridge, which is there from now on: it is looked at, even if nothing is added. */
+export const touchedOf = (touched: Map<string, Touched>, bridge: string): Touched => {
   const known = touched.get(bridge) ?? new Touched();
   touched.set(bridge, known);
   return known;
