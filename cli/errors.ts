@@ -2,7 +2,7 @@
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly code = 'ERR_CLI';
-  /** Of udnctl: 2 is for what is wrong with the command line, and for `diff`, where 1 means differences. */
+  /** Of udnctl: 2 is for what is wrong with the command line, and for commands where 1 is a finding, such as `diff`. */
   readonly exitStatus: 1 | 2;
 
   constructor(message: string, exitStatus: 1 | 2 = 1) {

@@ -46,6 +46,11 @@ it.each<[string, unknown, (keyof typeof predicates)[]]>([
     ['isForbidden', 'isMoot', 'isNamespaceTerminating'],
   ],
   ['404', status(404), ['isMoot', 'isNotFound']],
+  [
+    '404 of a resource',
+    new KubeError('ERR_KUBE_STATUS', 'the server could not find the requested resource', { status: 404 }),
+    ['isNotFound'],
+  ],
   ['409 Conflict', status(409, 'Conflict'), ['isConflict']],
   ['409 AlreadyExists', status(409, 'AlreadyExists'), ['isAlreadyExists']],
   [

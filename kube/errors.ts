@@ -75,9 +75,12 @@ export const isTooManyRequests = (error: unknown): error is KubeError => hasStat
 /** The object that a write was meant for is gone, and another one has its name. Never true together with `isConflict`. */
 export const isReplaced = (error: unknown): error is KubeError =>
   error instanceof KubeError && error.code === 'ERR_KUBE_REPLACED';
+/** No object is missing, but the resource, its version or its subresource: a CRD is missing, or another one than this program needs. */
+const isNotServed = (error: unknown): boolean =>
+  isNotFound(error) && /could not find the requested resource|page not found/.test(error.message);
 /** What a write was for is gone, or goes with its namespace: nothing is left to be written, and nobody has to know. */
 export const isMoot = (error: unknown): error is KubeError =>
-  isNotFound(error) || isReplaced(error) || isNamespaceTerminating(error);
+  (isNotFound(error) && !isNotServed(error)) || isReplaced(error) || isNamespaceTerminating(error);
 /** Server-side apply without force met fields of another manager. */
 export const isFieldManagerConflict = (error: unknown): error is KubeError =>
   isConflict(error) && error.causes.some(({ reason }) => reason === 'FieldManagerConflict');

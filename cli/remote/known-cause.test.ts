@@ -68,7 +68,8 @@ describe('of a node that cannot be reached', () => {
   });
 
   it.each([
-    ['explain', 1],
+    ['problems', 1],
+    ['explain', 2],
     ['diff', 2],
   ])('the error of %s has it in its first line, and exit status %d', async (command, exitStatus) => {
     const client = { get: () => Promise.resolve(node(UPLINK)) };

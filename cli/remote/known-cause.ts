@@ -26,8 +26,8 @@ export const withKnownCause = async (error: unknown, { client, node, command }: 
   return new CliError(message, ONE_IS_A_FINDING.includes(command) ? 2 : 1);
 };
 
-/** Of these 1 is a finding about the node: differences, or leftovers. */
-const ONE_IS_A_FINDING: readonly string[] = ['diff', 'doctor'];
+/** Of these 1 is a finding about the node: differences, leftovers, what is missing, a hop without a capture. */
+const ONE_IS_A_FINDING: readonly string[] = ['capture', 'diff', 'doctor', 'explain'];
 
 /** What a user may not read explains nothing, and is no error. */
 export const readKnownCause = async (client: Pick<KubeClient, 'get'>, name: string): Promise<string | undefined> => {

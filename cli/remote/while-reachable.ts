@@ -46,9 +46,15 @@ export const whileReachable = async <Result>(
   }
 };
 
-/** The API server has answered a moment ago: it is the node that does not answer it. The texts are kube-apiserver's, and Go's. */
+/**
+ * The API server has answered a moment ago: it is the node that does not answer it. The texts are kube-apiserver's, and Go's. It words
+ * webhooks that it cannot call in the same way, and a kubelet those that it asks who may do what.
+ */
 export const isUnreachable = (error: unknown): boolean =>
-  isUnavailable(error) || (error instanceof KubeError && /error dialing backend|\bdial tcp\b/.test(error.message));
+  isUnavailable(error) ||
+  (error instanceof KubeError &&
+    /error dialing backend|\bdial tcp\b/.test(error.message) &&
+    !/webhook|authorization|authentication/i.test(error.message));
 
 const failureOf = async (probe: Watched['probe'], clock: Clock, answered: AbortSignal): Promise<unknown> => {
   const late = new AbortController();

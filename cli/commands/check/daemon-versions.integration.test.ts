@@ -46,5 +46,6 @@ it('with Open vSwitch and OVN in the cluster, those of the node must not run', a
   expect(running?.result).toBe('failed');
   expect(running?.message).toBe('Open vSwitch runs here: stop and disable them, or install without OVN in the cluster');
   const [stopped] = await checkNoOwnDaemons(own);
-  expect(stopped?.result).toBe('ok');
+  // It left its socket, and might be there.
+  expect(stopped?.result).toBe('warning');
 });

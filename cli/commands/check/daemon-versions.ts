@@ -1,5 +1,6 @@
 /** Versions of Open vSwitch and OVN of the node that this is, asked of its databases: also before an agent runs there. */
 import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type DaemonKind, judgeVersion, NORTHD_VERSION_KEY, OPEN_VSWITCH, OVN } from '../../../api/daemon-versions.ts';
 import type { Transact } from '../../flows/datapaths.ts';
 import { lazyDatabase } from '../../node/database.ts';
@@ -65,12 +66,24 @@ export const checkNoOwnDaemons = async (
     OVN_Northbound: `unix:${NORTHBOUND_SOCKET}`,
   },
 ): Promise<Finding[]> => {
-  const serving = await Promise.all([
-    isServed('Open_vSwitch', remotes.Open_vSwitch),
-    isServed('OVN_Northbound', remotes.OVN_Northbound),
+  const states = await Promise.all([
+    serving('Open_vSwitch', remotes.Open_vSwitch),
+    serving('OVN_Northbound', remotes.OVN_Northbound),
   ]);
   const what = 'no other Open vSwitch or OVN, on this node';
-  const running = [OPEN_VSWITCH, OVN].filter((_, index) => serving[index]).map(({ name }) => name);
+  // Only `bin/ovn-daemon` gives it a control socket without a process id.
+  if (states[0] === 'answers' && existsSync(join(dirname(pathOf(remotes.Open_vSwitch)), 'ovsdb-server.ctl')))
+    return [ok('Open vSwitch and OVN of the cluster, on this node')];
+  const named = (state: Serving) =>
+    [OPEN_VSWITCH, OVN].filter((_, index) => states[index] === state).map(({ name }) => name);
+  const [running, silent] = [named('answers'), named('silent')];
+  if (silent.length > 0)
+    return [
+      warning(
+        what,
+        `a socket of ${silent.join(' and ')} does not answer within three seconds: see that its daemon is not started again`,
+      ),
+    ];
   if (running.length === 0) return [ok(what)];
   return [
     failed(
@@ -80,14 +93,19 @@ export const checkNoOwnDaemons = async (
   ];
 };
 
-const isServed = async (name: 'Open_vSwitch' | 'OVN_Northbound', remote: string): Promise<boolean> => {
-  if (!existsSync(remote.replace(/^unix:/, ''))) return false;
+type Serving = 'absent' | 'silent' | 'answers';
+
+const pathOf = (remote: string): string => remote.replace(/^unix:/, '');
+
+/** A server that is stopped, or that this user may not ask, is silent: it may be there. */
+const serving = async (name: 'Open_vSwitch' | 'OVN_Northbound', remote: string): Promise<Serving> => {
+  if (!existsSync(pathOf(remote))) return 'absent';
   const database = lazyDatabase(name, remote);
   try {
     await database.transact([]);
-    return true;
+    return 'answers';
   } catch {
-    return false;
+    return 'silent';
   } finally {
     await database.close();
   }
