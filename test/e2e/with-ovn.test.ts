@@ -117,6 +117,11 @@ describe('installed', () => {
 });
 
 describe('restarted under traffic, node by node', () => {
+  let rows: readonly string[];
+  beforeAll(async () => {
+    rows = await rowsOfDatabases();
+  });
+
   it.each<[keyof typeof WORKLOADS, number]>([
     // At most one for each node.
     ['agent', 2],
@@ -146,16 +151,7 @@ describe('restarted under traffic, node by node', () => {
   );
 
   it('the databases have kept what they had', async () => {
-    for (const node of NODES) {
-      const { stdout } = await cluster().node(node, [
-        'ovs-vsctl',
-        'get',
-        'Open_vSwitch',
-        '.',
-        'external_ids:system-id',
-      ]);
-      expect(stdout.trim().replaceAll('"', '')).toBe(node);
-    }
+    expect(await rowsOfDatabases()).toEqual(rows);
   });
 
   it('new pods come', async () => {
@@ -169,6 +165,7 @@ describe('restarted under traffic, node by node', () => {
 
 describe('uninstalled', () => {
   it('nothing is left on nodes, and of Nodes', async () => {
+    for (const [index, traces] of (await tracesOfNodes()).entries()) expect(traces).not.toEqual(before[index]);
     await kubectl.run('delete', 'pods', '--all', '--namespace', 'red');
     await kubectl.run('delete', 'pods', '--all', '--namespace', 'blue');
     await kubectl.run('delete', 'udn', '--all-namespaces', '--all');
@@ -186,6 +183,18 @@ describe('uninstalled', () => {
     expect(nodes).not.toContain('NetworkUnavailable');
   }, 400_000);
 });
+
+/** A database that was created again has other rows. */
+const rowsOfDatabases = (): Promise<string[]> =>
+  Promise.all(
+    NODES.flatMap((node) =>
+      [
+        ['ovs-vsctl', 'get', 'Open_vSwitch', '.', '_uuid'],
+        ['ovn-nbctl', '--no-leader-only', 'get', 'NB_Global', '.', '_uuid'],
+        ['ovn-sbctl', '--no-leader-only', 'get', 'SB_Global', '.', '_uuid'],
+      ].map(async (argv) => `${node} ${(await cluster().node(node, argv)).stdout.trim()}`),
+    ),
+  );
 
 const seconds = (start: number): string => `${((performance.now() - start) / 1000).toFixed(1)} s`;
 

@@ -59,7 +59,7 @@
 {{- /* The name of the ConfigMap stays: pods restart when this changes. */ -}}
 {{- $_ := set $pod.metadata "annotations" (dict "k8s.ovn.org/settings-digest" (include "ovn-udn.variables" .root | sha256sum)) -}}
 {{- /* With OVN in the cluster a pod of it creates these folders, and an agent may be started before it. */ -}}
-{{- if and .root.Values.ovn.inCluster (eq $object.kind "DaemonSet") -}}
+{{- if and (default dict .root.Values.ovn).inCluster (eq $object.kind "DaemonSet") -}}
 {{- range $pod.spec.volumes -}}
 {{- if has .name (list "openvswitch" "ovn") }}{{ $_ := set .hostPath "type" "DirectoryOrCreate" }}{{ end -}}
 {{- end -}}
@@ -118,7 +118,7 @@
 {{- $nodes := .Values.agent -}}
 {{- $_ := set $pod "nodeSelector" (mergeOverwrite $pod.nodeSelector $nodes.nodeSelector) -}}
 {{- if $nodes.tolerations }}{{ $_ := set $pod "tolerations" $nodes.tolerations }}{{ end -}}
-{{- $_ := set $pod "affinity" (include "ovn-udn.affinity" (dict "own" $pod.affinity "wished" $nodes.affinity) | fromYaml) -}}
+{{- $_ := set $pod "affinity" (include "ovn-udn.affinity" (dict "own" (default dict $pod.affinity) "wished" $nodes.affinity) | fromYaml) -}}
 {{- if $nodes.priorityClassName }}{{ $_ := set $pod "priorityClassName" $nodes.priorityClassName }}{{ end -}}
 {{- if .Values.imagePullSecrets }}{{ $_ := set $pod "imagePullSecrets" .Values.imagePullSecrets }}{{ end -}}
 {{ toYaml $object }}

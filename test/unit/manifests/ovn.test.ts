@@ -30,7 +30,7 @@ const containerSchema = z.looseObject({
 const podSchema = z.looseObject({
   initContainers: z.array(containerSchema),
   containers: z.array(containerSchema),
-  affinity: z.unknown(),
+  affinity: z.unknown().optional(),
   tolerations: z.unknown(),
   volumes: z.array(
     z.union([
@@ -74,6 +74,13 @@ describe.each(containers)('$name', ({ args: [daemon = ''], lifecycle, securityCo
     expect(lifecycle?.preStop.exec.command).toEqual([PROGRAM, daemon, 'stop']);
   });
 
+  it('knows its pod, so that its hooks stop no daemon of another', () => {
+    expect(probes['env']).toContainEqual({
+      name: 'OVN_POD',
+      valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } },
+    });
+  });
+
   it('has the rights that it needs', () => {
     const rights = { 'ovs-vswitchd': ['NET_ADMIN', 'NET_BROADCAST', 'NET_RAW'] };
     expect(securityContext.capabilities.add).toEqual(rights[daemon as keyof typeof rights]);
@@ -94,11 +101,11 @@ describe.each(containers)('$name', ({ args: [daemon = ''], lifecycle, securityCo
 
 describe('an overlay with it', () => {
   const agent = z
-    .object({ affinity: z.unknown(), tolerations: z.unknown(), volumes: z.array(z.unknown()) })
+    .object({ tolerations: z.unknown(), volumes: z.array(z.unknown()) })
     .parse(template(read('agent.yaml')));
 
-  it('has it on the nodes of the agents', () => {
-    expect([pod.affinity, pod.tolerations]).toEqual([agent.affinity, agent.tolerations]);
+  it('has it on the nodes of the agents, and on those that an agent was taken from', () => {
+    expect([pod.affinity, pod.tolerations]).toEqual([undefined, agent.tolerations]);
   });
 
   it('starts agents before there are sockets', () => {
