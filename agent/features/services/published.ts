@@ -97,10 +97,11 @@ const soleEndpointsOf = (
   FAMILIES.flatMap((family) => {
     const { cluster } = chooseEndpoints(targetsOf(slices, port, family), node);
     const [first] = cluster;
-    if (first === undefined) return [];
-    const own = new Set(node.addresses);
-    const isSole = cluster.every(({ endpoint }) => own.has(endpoint.ip));
-    return isSole ? [{ ip: first.endpoint.ip, port: first.port }] : [];
+    // Most Services end here, before they depend on the node's addresses.
+    if (first === undefined || cluster.some(({ endpoint }) => (endpoint.node ?? node.name) !== node.name)) return [];
+    // Of several, OVN chooses.
+    const isOne = cluster.every(({ endpoint, port }) => endpoint.ip === first.endpoint.ip && port === first.port);
+    return isOne && node.addresses.includes(first.endpoint.ip) ? [{ ip: first.endpoint.ip, port: first.port }] : [];
   });
 
 const isPublished = ({ ports, externalIps, loadBalancerIps }: ServiceFact): boolean =>
