@@ -30,12 +30,13 @@ describe('a probe or a hook', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   /** @param answer of the daemon; undefined: it does not answer */
-  const ask = (args: readonly string[], answer: string | undefined) => {
+  const ask = (args: readonly string[], answer: string | undefined, env: NodeJS.ProcessEnv = {}) => {
     const log = join(folder, 'log');
+    writeFileSync(log, '');
     const end = answer === undefined ? 'exit 1' : `echo '${answer}'`;
     writeFileSync(join(folder, 'ovs-appctl'), `#!/bin/sh\necho "$@" >> ${log}\n${end}\n`);
     chmodSync(join(folder, 'ovs-appctl'), 0o755);
-    const { status } = spawnSync(PROGRAM, args, { env: { PATH: `${folder}:/usr/bin:/bin` } });
+    const { status } = spawnSync(PROGRAM, args, { env: { PATH: `${folder}:/usr/bin:/bin`, ...env } });
     return { status, asked: readFileSync(log, 'utf8') };
   };
 
@@ -51,6 +52,10 @@ describe('a probe or a hook', () => {
   ])('%s %s asks the daemon by its socket', (name, action, asked, answer) => {
     expect(ask([name, action], answer)).toEqual({ status: 0, asked: `--timeout=5 --target=${asked}\n` });
     expect(ask([name, action], undefined).status).not.toBe(0);
+  });
+
+  it.each(['ovs-vswitchd', 'northd', 'ovn-controller', 'nb'])('%s of another pod is not stopped by a hook', (name) => {
+    expect(ask([name, 'stop'], '', { OVN_POD: 'one that waits' })).toEqual({ status: 0, asked: '' });
   });
 
   it.each([
