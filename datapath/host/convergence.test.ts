@@ -130,7 +130,12 @@ describe('the host', () => {
           await keeper.full();
           await keeper.settle();
           expect(await keeper.differences()).toEqual([]);
-          expect(await keeper.full()).toEqual({ written: 0, failed: new Map(), waiting: new Map() });
+          expect(await keeper.full()).toEqual({
+            written: 0,
+            writtenKeys: new Set(),
+            failed: new Map(),
+            waiting: new Map(),
+          });
           await keeper.backend.close();
         },
       ),
