@@ -33,8 +33,10 @@ export const removeConnectionLimits = async (
   );
   if (operations.length === 0) return;
   await session.transact(operations, signal);
-  // Its rows of CT_Zone are in a transaction of their own with Open vSwitch, which it repeats in its next round when it was refused.
-  for (let round = 0; round < 2; round++) await whenInstalled(session, INSTALLED_MS, signal);
+  // Its rows of CT_Zone are in a transaction of their own with Open vSwitch, which it repeats in its next round when it was refused: on a
+  // busy machine more than once. A round without news takes milliseconds.
+  for (let round = 0; round < ROUNDS; round++) await whenInstalled(session, INSTALLED_MS, signal);
 };
 
+const ROUNDS = 5;
 const INSTALLED_MS = 20_000;
