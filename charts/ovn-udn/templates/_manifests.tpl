@@ -118,7 +118,7 @@
 {{- $nodes := .Values.agent -}}
 {{- $_ := set $pod "nodeSelector" (mergeOverwrite $pod.nodeSelector $nodes.nodeSelector) -}}
 {{- if $nodes.tolerations }}{{ $_ := set $pod "tolerations" $nodes.tolerations }}{{ end -}}
-{{- $_ := set $pod "affinity" (include "ovn-udn.affinity" (dict "own" (default dict $pod.affinity) "wished" $nodes.affinity) | fromYaml) -}}
+{{- if $nodes.affinity }}{{ $_ := set $pod "affinity" $nodes.affinity }}{{ end -}}
 {{- if $nodes.priorityClassName }}{{ $_ := set $pod "priorityClassName" $nodes.priorityClassName }}{{ end -}}
 {{- if .Values.imagePullSecrets }}{{ $_ := set $pod "imagePullSecrets" .Values.imagePullSecrets }}{{ end -}}
 {{ toYaml $object }}
