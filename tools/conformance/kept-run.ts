@@ -1,7 +1,7 @@
 /** What a run leaves in `.conformance`: reports, logs, and what the page says of the run itself. */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { parseReport, type SuiteReport } from './ginkgo-report.ts';
@@ -25,8 +25,13 @@ export type RunFacts = z.output<typeof factsSchema>;
 
 export const folderOf = (name: string): string => join(FOLDER, name);
 
+/** Reports of another commit go: the page has one run. */
 export const keepFacts = async (facts: RunFacts): Promise<void> => {
   await mkdir(FOLDER, { recursive: true });
+  const kept = existsSync(FACTS) ? factsSchema.safeParse(JSON.parse(await readFile(FACTS, 'utf8'))).data : undefined;
+  if (kept?.commit !== facts.commit || kept.version !== facts.version) {
+    await Promise.all(SUITE_NAMES.map((name) => rm(folderOf(name), { recursive: true, force: true })));
+  }
   await writeFile(FACTS, `${JSON.stringify(facts, undefined, 2)}\n`);
 };
 

@@ -101,7 +101,8 @@ const runAll = async (settings: Settings): Promise<string[]> => {
   onAbort(signal, () => sandbox.down());
   const { datapath, folder } = await sandbox.status();
   const facts = { version, commit: describeCommit(), nodes: NODES, processors: availableParallelism() };
-  await keepFacts({ ...facts, datapath: datapath === 'system' ? 'the kernel’s' : 'the userspace' });
+  if (settings.focus === undefined)
+    await keepFacts({ ...facts, datapath: datapath === 'system' ? 'the kernel’s' : 'the userspace' });
   const complaints: string[] = [];
   try {
     for (const suite of settings.suites) complaints.push(...(await runOne(sandbox, suite, settings)));

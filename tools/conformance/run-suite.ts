@@ -1,7 +1,8 @@
 /** Runs specs on the host outside of the cluster: everything of the run ends with that machine. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
@@ -61,7 +62,13 @@ const INTERESTING = /^(?:• \[FAILED\]|\s*\[FAILED\] \[|Will run|Ran \d+)/;
 
 const fetchFile = async (run: SuiteRun, name: string): Promise<void> => {
   const child = await spawnOutside(run, ['cat', `${WORK_FOLDER}/${name}`]);
-  await pipeline(child.stdout, createWriteStream(join(run.folder, name)));
+  const [file, draft] = [join(run.folder, name), join(run.folder, `${name}.draft`)];
+  const ended = once(child, 'close');
+  await pipeline(child.stdout, createWriteStream(draft));
+  const [status] = (await ended) as [number | null];
+  if (status !== 0) throw new Error(`ginkgo left no ${name}: see ${join(run.folder, 'ginkgo.log')}`);
+  // The report of an earlier run stays until there is another one.
+  await rename(draft, file);
 };
 
 const spawnOutside = async ({ cluster }: SuiteRun, argv: readonly string[]) => {
