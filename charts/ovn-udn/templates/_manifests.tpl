@@ -101,7 +101,7 @@
 {{ toYaml $object }}
 {{- end -}}
 
-{{- /* Open vSwitch and OVN, on the nodes of the agents. Call with the root. */ -}}
+{{- /* Open vSwitch and OVN, on the nodes of the agents and those that an agent was taken from. Call with the root. */ -}}
 {{- define "ovn-udn.ovn" -}}
 {{- $object := include "ovn-udn.documents" (dict "root" . "file" "ovn/daemonset.yaml") | fromYaml -}}
 {{- if $object.Error }}{{ fail $object.Error }}{{ end -}}

@@ -57,7 +57,7 @@ export const checkOwnVersions = async (): Promise<Finding[]> => {
 };
 
 /**
- * Before an installation that brings both. Where this is no node, or one with daemons that do not answer, nothing is in the way.
+ * Before an installation that brings both. Where this is no node, nothing is in the way; a socket that nobody serves may be served again.
  * @param remotes by what is reported
  */
 export const checkNoOwnDaemons = async (
@@ -77,6 +77,13 @@ export const checkNoOwnDaemons = async (
   const named = (state: Serving) =>
     [OPEN_VSWITCH, OVN].filter((_, index) => states[index] === state).map(({ name }) => name);
   const [running, silent] = [named('answers'), named('silent')];
+  if (running.length > 0)
+    return [
+      failed(
+        what,
+        `${running.join(' and ')} ${running.length === 1 ? 'runs' : 'run'} here: stop and disable them, or install without OVN in the cluster`,
+      ),
+    ];
   if (silent.length > 0)
     return [
       warning(
@@ -84,13 +91,7 @@ export const checkNoOwnDaemons = async (
         `a socket of ${silent.join(' and ')} does not answer within three seconds: see that its daemon is not started again`,
       ),
     ];
-  if (running.length === 0) return [ok(what)];
-  return [
-    failed(
-      what,
-      `${running.join(' and ')} ${running.length === 1 ? 'runs' : 'run'} here: stop and disable them, or install without OVN in the cluster`,
-    ),
-  ];
+  return [ok(what)];
 };
 
 type Serving = 'absent' | 'silent' | 'answers';
