@@ -49,6 +49,14 @@ it('is slow, not stalled, as long as it answers earlier numbers', () => {
   expect(isStalled(lag.follow(7, 3, 22_500))).toBe(true);
 });
 
+it('is too slow a minute after it was asked, whatever it answers', () => {
+  const lag = new Lag();
+  for (let now = 0; now < 60_000; now += 3_000) {
+    expect(isStalled(lag.follow(100 + now / 3_000, 1 + now / 3_000, now))).toBe(false);
+  }
+  expect(isStalled(lag.follow(120, 21, 60_000))).toBe(true);
+});
+
 it('a reading that failed is none', () => {
   const lag = new Lag();
   lag.follow(2, 1, 0);

@@ -12,11 +12,12 @@ export interface Behind {
 /**
  * A daemon that owes an answer and gives none for so long counts as one that has stopped: by the clock, and by the readings. Where
  * processors are scarce a reading takes seconds, and then a daemon that is only late has as much more time as whoever reads. One that
- * answers earlier numbers is slow.
+ * answers earlier numbers is slow, until what it owes is a minute old: new pods wait no longer than that.
  */
-export const isStalled = ({ quietMs, readings }: Behind): boolean =>
-  quietMs >= STALLED_MS && readings >= STALLED_READINGS;
+export const isStalled = ({ ms, quietMs, readings }: Behind): boolean =>
+  ms >= TOO_LATE_MS || (quietMs >= STALLED_MS && readings >= STALLED_READINGS);
 
+const TOO_LATE_MS = 60_000;
 const STALLED_MS = 7_000;
 const STALLED_READINGS = 4;
 

@@ -314,8 +314,9 @@ export class ReconcileLoop<Item> implements Reconciler {
     if (this.#next.scope !== 'changes') return;
     const news = this.store.dirty.union(this.#next.keys);
     const changed = writtenKeys?.difference(news);
-    if (changed === undefined ? news.size > 0 : changed.size === 0) return;
-    this.#options.observe({ kind: 'drift', keys: changed ?? 'all', count: changed?.size ?? written });
+    // Too many to be named: at most the news are our own.
+    const count = changed?.size ?? written - news.size;
+    if (count > 0) this.#options.observe({ kind: 'drift', keys: changed ?? 'all', count });
   }
 
   #askLater(keys: Iterable<string>, scope: Look['scope']): void {

@@ -11,6 +11,8 @@ class TestBackend implements Backend<string> {
   readonly absent = new Set<string>();
   readonly impossible = new Set<string>();
   isGone = false;
+  /** False: as one that has written too much to name it. */
+  namesWrites = true;
   /** What reading takes: as with a program, what is desired may change meanwhile. */
   reading: Promise<void> | undefined;
   closed = false;
@@ -35,7 +37,8 @@ class TestBackend implements Backend<string> {
       else if (prune) this.actual.delete(key);
       writtenKeys.add(key);
     }
-    return { written: writtenKeys.size, writtenKeys, failed, waiting, unsupported };
+    const named = this.namesWrites ? { writtenKeys } : {};
+    return { written: writtenKeys.size, ...named, failed, waiting, unsupported };
   }
 
   listen(listener: (change: OutsideChange) => void): () => void {
