@@ -14,9 +14,9 @@ import { dirname, join } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import { removeAbandoned } from '../program/capture-folders.ts';
 import { releaseMemory } from '../program/release-memory.ts';
-import { installConfiguration, installPlugin } from './cni/install.ts';
 import { keepFilters } from './cni/keep-filters.ts';
 import { keepLinks } from './cni/keep-links.ts';
+import { keepPlugin } from './cni/keep-plugin.ts';
 import { startCni } from './cni/start.ts';
 import { daemonVersions, logVersions } from './health/daemon-versions.ts';
 import { startHealth } from './health/start.ts';
@@ -30,6 +30,7 @@ import { whenIdle } from './reconcile/reconcilers.ts';
 import { announce, startNetworkReport } from './status/network-report/start.ts';
 import { openProbes } from './status/open-probes.ts';
 import { connectedDatabases, Probes } from './status/probes.ts';
+import { refuseWhileAgentRuns } from './status/running-agent.ts';
 import { startStatus } from './status/start.ts';
 import { reasonsNotStarted } from './status/start-reasons.ts';
 import { untilReady } from './status/until-ready.ts';
@@ -43,7 +44,8 @@ import { type ProgrammedNode, programNode } from './wiring/program-node.ts';
 
 /** Runs until `signal` aborts. @throws what keeps it from starting */
 export const runAgent = async (context: AgentContext): Promise<void> => {
-  const { log, signal } = context;
+  const { options, log, signal } = context;
+  await refuseWhileAgentRuns(options.statusSocket);
   await using resources = new AsyncDisposableStack();
   const probes = new Probes();
   const edges = await openEdges(context, resources);
@@ -105,12 +107,12 @@ const serveNode = async (context: AgentContext, node: Node, resources: AsyncDisp
   const health = startHealth({ ...node, log }, resources);
   const cniIsOpen = openProbes({ ...node, ...prerequisites, health });
   const handler = await startCni(context, { ...node, ...prerequisites }, resources);
-  cniIsOpen();
-  const sources = await startStatus(context, { ...node, ...prerequisites, handler, health }, resources);
-  await installPlugin(join(buildFolder, 'udn-cni'), options.cniBinFolder);
+  const plugin = await keepPlugin(context, resources);
+  cniIsOpen(plugin);
+  const sources = await startStatus(context, { ...node, ...prerequisites, handler, health, plugin }, resources);
   const { replica } = edges.databases.openvswitch;
   await untilReady({ ...prerequisites, facts: core.facts, replica, nftables: datapath.nftables }, signal);
-  await installConfiguration(options.cniConfFolder);
+  await plugin.open();
   log.info('ready');
   const { registry } = core;
   resources.use(await keepFilters(node.filters, { registry, ports, interfaces: edges.netlink.pods, log }));

@@ -43,6 +43,10 @@ export const PROBLEM_CAUSES = {
     next: 'the kubelet retries; if the problem persists, find pods whose ADD waits: udnctl pods',
     follows: ['database-unreachable', 'backend-failing'],
   },
+  'cni-configuration-foreign': {
+    summary: 'the container runtime reads the configuration of another CNI plugin first',
+    next: 'remove the other plugin and its file from the node, then recreate the pods that it has started',
+  },
   'cni-internal': {
     summary: 'CNI calls failed',
     next: 'look for "CNI call failed" in the log of the agent',
@@ -55,6 +59,10 @@ export const PROBLEM_CAUSES = {
     summary: 'pods are not isolated from processes of the node, and are not started',
     next: 'check that nft is installed and the kernel has nf_tables: udnctl doctor',
     follows: ['backend-failing'],
+  },
+  'cni-not-installed': {
+    summary: 'the CNI plugin or its configuration cannot be written',
+    next: 'free disk space, or make the folder writable: df, mount; the agent retries',
   },
   'cni-ovn': {
     summary: 'ovn-controller does not install ports of pods',

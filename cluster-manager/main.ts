@@ -67,6 +67,7 @@ const run = async (options: Options, signal: AbortSignal): Promise<void> => {
   // Ready to take over, where it does not lead.
   let isStandby = electsLeader;
   let isReached = false;
+  let waitsFor: string | undefined;
   const lead = (leading: AbortSignal, held: () => boolean): Promise<void> => {
     isStandby = false;
     isHeld = held;
@@ -85,6 +86,7 @@ const run = async (options: Options, signal: AbortSignal): Promise<void> => {
         return [
           `the API server ${connection.server} has not answered the request for the Lease ${lease.namespace}/${lease.name}`,
         ];
+      if (waitsFor !== undefined) return [waitsFor];
       return isStandby || manager.state !== undefined ? [] : manager.mirrors.unread();
     },
   };
@@ -95,7 +97,10 @@ const run = async (options: Options, signal: AbortSignal): Promise<void> => {
     const onReached = (): void => {
       isReached = true;
     };
-    await whenLeading({ client: leaseClient, lease, electsLeader, log, onReached }, lead, signal);
+    const onWaiting = (reason: string | undefined): void => {
+      waitsFor = reason;
+    };
+    await whenLeading({ client: leaseClient, lease, electsLeader, log, onReached, onWaiting }, lead, signal);
   } finally {
     await http.close();
     client.close();

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { CNI_NETWORK_NAME, CNI_PLUGIN_TYPE } from '../../api/names.ts';
 
 /** Runtimes take the first file of the folder in the order of names. */
-const CONFIGURATION = '10-ovn-kubernetes.conflist';
+export const CONFIGURATION = '10-ovn-kubernetes.conflist';
 /** The name of peers, and of ours before: it would come before the list. */
 const EARLIER = '10-ovn-kubernetes.conf';
 
@@ -20,21 +20,27 @@ const NETWORK = {
   plugins: [{ type: CNI_PLUGIN_TYPE, ipam: {}, dns: {} }],
 } as const;
 
-/** @param shim the static program that `make build` makes */
-export const installPlugin = async (shim: string, folder: string): Promise<void> => {
+/** @param shim the static program that `make build` makes @returns whether it was not there, or another one */
+export const installPlugin = async (shim: string, folder: string): Promise<boolean> => {
   const target = join(folder, CNI_PLUGIN_TYPE);
-  if (await isSame(shim, target)) return;
+  if (await isSame(shim, target)) return false;
   await replace(target, (draft) => copyFile(shim, draft));
+  return true;
 };
 
-/** To be called when pods can be added: the kubelet takes the node for ready when it sees the file. */
-export const installConfiguration = async (folder: string): Promise<void> => {
+/**
+ * To be called when pods can be added: the kubelet takes the node for ready when it sees the file.
+ * @returns whether it was not there, or another one
+ */
+export const installConfiguration = async (folder: string): Promise<boolean> => {
   const content = `${JSON.stringify(NETWORK, undefined, 2)}\n`;
   const target = join(folder, CONFIGURATION);
   const current = await readFile(target, 'utf8').catch(() => undefined);
-  if (current !== content) await replace(target, (draft) => writeFile(draft, content, { mode: 0o644 }));
+  const differs = current !== content;
+  if (differs) await replace(target, (draft) => writeFile(draft, content, { mode: 0o644 }));
   const earlier = join(folder, EARLIER);
   if ((await ownerOf(earlier)) === 'us') await rm(earlier, { force: true });
+  return differs;
 };
 
 /** Takes both away, unless the configuration is another's. */

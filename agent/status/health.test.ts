@@ -13,6 +13,7 @@ const queues = (
 const sources = (changes: Partial<HealthSources> = {}): HealthSources => ({
   podReasons: () => [],
   isCniOpen: () => true,
+  pluginReasons: () => [],
   connected: () =>
     new Map([
       ['northbound', true],
@@ -50,6 +51,10 @@ describe('ready', () => {
   it.each<[string, Partial<HealthSources>]>([
     ['node n1 has no subnet', { podReasons: () => ['node n1 has no subnet'] }],
     ['the socket for the CNI plugin is not open yet', { isCniOpen: () => false }],
+    [
+      'the CNI plugin cannot be written to /opt/cni/bin: ENOSPC',
+      { pluginReasons: () => ['the CNI plugin cannot be written to /opt/cni/bin: ENOSPC'] },
+    ],
     ['the southbound database cannot be reached', { connected: () => new Map([['southbound', false]]) }],
     [
       'nftables was not compared with the desired state yet',

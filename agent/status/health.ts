@@ -19,6 +19,8 @@ export interface HealthSources {
   /** Why no pod can be added now. */
   readonly podReasons: () => readonly string[];
   readonly isCniOpen: () => boolean;
+  /** Why the container runtime may not call the plugin. */
+  readonly pluginReasons: () => readonly string[];
   readonly connected: () => ReadonlyMap<DatabaseName, boolean>;
   readonly queues: () => ReadonlyMap<BackendName, QueueState>;
   readonly gateway: () => GatewayKnowledge;
@@ -41,6 +43,7 @@ export const reasonsNotAlive = (queues: ReadonlyMap<BackendName, QueueState>): s
 export const reasonsNotServing = (sources: HealthSources): string[] => [
   ...sources.podReasons(),
   ...(sources.isCniOpen() ? [] : ['the socket for the CNI plugin is not open yet']),
+  ...sources.pluginReasons(),
   ...[...sources.connected()].flatMap(([name, is]) => (is ? [] : [`${BACKENDS[name]} cannot be reached`])),
   ...[...sources.queues()].flatMap(([name, queue]) => reasonsOfBackend(BACKENDS[name], queue)),
   ...GATEWAY[sources.gateway()],

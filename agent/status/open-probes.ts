@@ -1,4 +1,5 @@
 /** What the probes of a running agent look at. */
+import type { PluginKeeper } from '../cni/plugin-keeper.ts';
 import type { NodeHealth } from '../health/start.ts';
 import { observeQueues } from '../metrics/metrics.ts';
 import { LOCAL } from '../model/facts.ts';
@@ -20,8 +21,16 @@ interface Parts {
   readonly health: Pick<NodeHealth, 'components'>;
 }
 
-/** From now on the probes say what is. @returns to be called when CNI is served */
-export const openProbes = ({ edges, core, keeper, reconcilers, readiness, probes, health }: Parts): (() => void) => {
+/** From now on the probes say what is. @returns to be called when CNI is served, and by which plugin */
+export const openProbes = ({
+  edges,
+  core,
+  keeper,
+  reconcilers,
+  readiness,
+  probes,
+  health,
+}: Parts): ((plugin: Pick<PluginKeeper, 'problems'>) => void) => {
   const { databases, metrics } = edges;
   const queues = () => new Map([...reconcilers].map(([backend, reconciler]) => [backend, reconciler.queue()] as const));
   observeQueues(metrics, queues);
@@ -29,20 +38,21 @@ export const openProbes = ({ edges, core, keeper, reconcilers, readiness, probes
     const kubelet = core.facts.get('kubeletCgroup', LOCAL);
     return Number(kubelet !== undefined && kubelet.isEmpty !== true);
   });
-  let isCniOpen = false;
+  let plugin: Pick<PluginKeeper, 'problems'> | undefined;
   const connected = connectedDatabases(databases);
   probes.alive = () => reasonsNotAlive(queues());
   probes.proxying = () => reasonsNotProxying({ connected, queues });
   probes.ready = () =>
     reasonsNotServing({
       podReasons: () => readiness.reasons(),
-      isCniOpen: () => isCniOpen,
+      isCniOpen: () => plugin !== undefined,
+      pluginReasons: () => plugin?.problems().map(({ message }) => message) ?? [],
       connected,
       queues,
       gateway: () => gatewayKnowledge(keeper),
       components: () => health.components(),
     });
-  return () => {
-    isCniOpen = true;
+  return (opened) => {
+    plugin = opened;
   };
 };

@@ -4,6 +4,7 @@ import { readPolicies } from '../../kube/read-policies.ts';
 import { comparableFilters } from '../cni/comparable-filters.ts';
 import type { CniHandler } from '../cni/handler.ts';
 import type { OvsPorts } from '../cni/ovs-ports.ts';
+import type { PluginKeeper } from '../cni/plugin-keeper.ts';
 import type { ConnectionUsage } from '../connections/usage.ts';
 import type { EncryptionState } from '../encryption/encryption.ts';
 import type { PeerWatch } from '../encryption/peers.ts';
@@ -28,6 +29,7 @@ export interface Parts {
   readonly core: Core;
   readonly ports: OvsPorts;
   readonly handler: Pick<CniHandler, 'failures'>;
+  readonly plugin: Pick<PluginKeeper, 'problems'>;
   readonly keeper: Pick<NodeKeeper, 'problems'>;
   readonly nodePorts: Pick<NodePorts, 'problems'>;
   readonly usage: Pick<ConnectionUsage, 'problems'>;
@@ -47,6 +49,7 @@ export const reportSources = ({
   core,
   ports,
   handler,
+  plugin,
   keeper,
   nodePorts,
   usage,
@@ -86,6 +89,7 @@ export const reportSources = ({
       ([pod, message]): Problem => ({ object: `Pod/${pod}`, message, cause: 'addresses-exhausted' }),
     ),
     ...keeper.problems(),
+    ...plugin.problems(),
     ...nodePorts.problems(),
     ...usage.problems(),
     ...encryption

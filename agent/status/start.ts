@@ -13,7 +13,7 @@ import { serveStatus } from './server.ts';
 interface Parts
   extends Pick<
     SourceParts,
-    'core' | 'ports' | 'handler' | 'keeper' | 'nodePorts' | 'encryption' | 'reconcilers' | 'health'
+    'core' | 'ports' | 'handler' | 'plugin' | 'keeper' | 'nodePorts' | 'encryption' | 'reconcilers' | 'health'
   > {
   readonly edges: Edges;
   readonly local: LocalNode;

@@ -16,6 +16,7 @@ import { checkDefinitions, checkPermissions, checkPolicies } from './check/insta
 import { checkKubeProxy, checkNodeProxy, type NodeTraces } from './check/kube-proxy.ts';
 import { checkNetworks } from './check/networks.ts';
 import { nodeTraces } from './check/node-traces.ts';
+import { checkOtherInstallations } from './check/other-installations.ts';
 import { checkAgents, checkClusterManager, checkLeader, checkNodes, checkOthers, checkOvn } from './check/running.ts';
 import { checkUnenforced } from './check/unenforced.ts';
 
@@ -59,6 +60,7 @@ const canBe = async (client: KubeClient, { namespace }: CheckOptions): Promise<F
   const findings = await Promise.all([
     checkAdmissionServed(client),
     checkInstaller(client),
+    checkOtherInstallations(client, namespace),
     checkKubeProxy(client, namespace),
     checkOthers(client),
   ]);
@@ -68,6 +70,7 @@ const canBe = async (client: KubeClient, { namespace }: CheckOptions): Promise<F
 const isInstalled = async (client: KubeClient, { namespace, now }: CheckOptions): Promise<Finding[]> => {
   const findings = await Promise.all([
     checkDefinitions(client),
+    checkOtherInstallations(client, namespace),
     checkPermissions(client, namespace, AGENT),
     checkPermissions(client, namespace, CLUSTER_MANAGER),
     checkPolicies(client, namespace),

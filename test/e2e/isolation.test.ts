@@ -180,9 +180,16 @@ describe.each(['red', 'green'])('packets of %s between nodes', (network) => {
   /** An IP header and that of ICMP. */
   const HEADERS: Readonly<Record<Family, number>> = { 4: 28, 6: 48 };
 
-  const ping = async (from: ReachabilityPod, to: Ip, size: number, fragments: 'do' | 'dont'): Promise<string> => {
+  /** It ends when all have answered; what must not arrive is waited for a second, what must for longer: the first one asks for the neighbour. */
+  const ping = async (
+    from: ReachabilityPod,
+    to: Ip,
+    size: number,
+    fragments: 'do' | 'dont',
+    seconds = 5,
+  ): Promise<string> => {
     const payload = String(size - HEADERS[ipFamily(to)]);
-    const argv = ['ping', '-c', '3', '-i', '0.05', '-W', '1', '-M', fragments, '-s', payload, to];
+    const argv = ['ping', '-c', '3', '-i', '0.05', '-W', String(seconds), '-M', fragments, '-s', payload, to];
     return await cluster()
       .exec(from.key, argv)
       .then(
@@ -204,7 +211,7 @@ describe.each(['red', 'green'])('packets of %s between nodes', (network) => {
 
   it.each(FAMILIES)('are refused where they are larger and may not be split, IPv%s', async (family) => {
     const to = addressOfFamily(podOf(network, 'node-2'), family);
-    expect(await ping(podOf(network, 'node-1'), to, MTU + 1, 'do')).toMatch(/ 0 received/);
+    expect(await ping(podOf(network, 'node-1'), to, MTU + 1, 'do', 1)).toMatch(/ 0 received/);
   });
 
   it.each(FAMILIES)('do not pass either from a pod that gives itself a larger MTU, IPv%s', async (family) => {
@@ -214,7 +221,7 @@ describe.each(['red', 'green'])('packets of %s between nodes', (network) => {
       cluster().exec(from.key, ['ip', 'link', 'set', 'ovn-udn1', 'mtu', String(mtu)]);
     await resize(UNDERLAY_MTU);
     try {
-      for (const size of [MTU + 1, UNDERLAY_MTU]) expect(await ping(from, to, size, 'do')).toMatch(/ 0 received/);
+      for (const size of [MTU + 1, UNDERLAY_MTU]) expect(await ping(from, to, size, 'do', 1)).toMatch(/ 0 received/);
     } finally {
       await resize(MTU);
     }

@@ -62,10 +62,9 @@ export const accountOf = (namespace: string, program: Program): string =>
 export const checkPermissions = (client: KubeClient, namespace: string, program: Program): Promise<Finding> => {
   const what = `rights of ${program}`;
   const user = accountOf(namespace, program);
-  const lease = { resource: 'leases.coordination.k8s.io', namespace, name: program };
   const wishes: Wish[] = [
     ...Object.entries(PERMISSIONS[program]).flatMap(([resource, verbs]) => verbs.map((verb) => ({ resource, verb }))),
-    ...(program === CLUSTER_MANAGER ? LEASE_VERBS.map((verb) => ({ ...lease, verb })) : []),
+    ...(program === CLUSTER_MANAGER ? leaseWishes(namespace, program) : []),
   ];
   return findingOf(what, async () => {
     const missing = await Promise.all(
@@ -75,6 +74,12 @@ export const checkPermissions = (client: KubeClient, namespace: string, program:
     );
     return resultOf(what, missing.flat());
   });
+};
+
+/** Its own, and those of other installations. */
+const leaseWishes = (namespace: string, name: string): Wish[] => {
+  const lease = { resource: 'leases.coordination.k8s.io', name };
+  return [...LEASE_VERBS.map((verb) => ({ ...lease, namespace, verb })), { ...lease, verb: 'list' }];
 };
 
 const PROGRAMS = [AGENT, CLUSTER_MANAGER] as const;

@@ -7,10 +7,13 @@ import type { KubeClient, KubeObject } from '../../../kube/types.ts';
 import { AGENT, CLUSTER_MANAGER, OVN_DAEMONS, OVN_NAMESPACE } from './expectations.ts';
 import { type Finding, failed, findingOf, resultOf, warning } from './finding.ts';
 import { find } from './installed.ts';
+import { causesOfPods } from './pod-causes.ts';
 
 const count = z.number().default(0);
+const selector = z.object({ matchLabels: z.record(z.string(), z.string()).default({}) }).prefault({});
 const daemonSetSchema = z.object({
-  metadata: z.object({ generation: count }),
+  metadata: z.object({ generation: count, namespace: z.string().default('') }),
+  spec: z.object({ selector }).prefault({}),
   status: z
     .object({
       observedGeneration: count,
@@ -21,8 +24,8 @@ const daemonSetSchema = z.object({
     .prefault({}),
 });
 const deploymentSchema = z.object({
-  metadata: z.object({ generation: count }),
-  spec: z.object({ replicas: z.number().default(1) }),
+  metadata: z.object({ generation: count, namespace: z.string().default('') }),
+  spec: z.object({ replicas: z.number().default(1), selector }),
   status: z.object({ observedGeneration: count, updatedReplicas: count, availableReplicas: count }).prefault({}),
 });
 
@@ -30,33 +33,41 @@ export const checkAgents = (client: KubeClient, namespace: string): Promise<Find
   findingOf(AGENT, async () => {
     const there = await find(client, DAEMON_SETS, { namespace, name: AGENT });
     if (there === undefined) return failed(AGENT, `the DaemonSet ${namespace}/${AGENT} does not exist`);
-    return rolledOut(AGENT, there, '/readyz of each gives the reasons');
+    return await rolledOut(client, AGENT, there, '/readyz of each gives the reasons');
   });
 
 /** Of Open vSwitch and OVN, where the installation has brought them. */
-export const checkOvn = async (client: KubeClient, namespace: string): Promise<Finding[]> => {
-  const found = await Promise.all(
-    [namespace, OVN_NAMESPACE].map((one) =>
-      find(client, DAEMON_SETS, { namespace: one, name: OVN_DAEMONS }).catch(() => undefined),
-    ),
-  );
-  return await Promise.all(
-    found
-      .filter((one) => one !== undefined)
-      .map((one) =>
-        findingOf(OVN_DAEMONS, async () => rolledOut(OVN_DAEMONS, one, 'kubectl describe pod names the container')),
-      ),
-  );
+export const checkOvn = async (client: KubeClient, namespace: string): Promise<Finding[]> =>
+  (await Promise.all([namespace, OVN_NAMESPACE].map((one) => checkOvnIn(client, one)))).flat();
+
+/** None where there is none: nodes may have their own. */
+const checkOvnIn = async (client: KubeClient, namespace: string): Promise<Finding[]> => {
+  try {
+    const there = await find(client, DAEMON_SETS, { namespace, name: OVN_DAEMONS });
+    if (there === undefined) return [];
+    return [await rolledOut(client, OVN_DAEMONS, there, 'kubectl describe pod names the container')];
+  } catch (error) {
+    return [{ result: 'unknown', what: `${OVN_DAEMONS} in ${namespace}`, message: messageOf(error) }];
+  }
 };
 
-const rolledOut = (name: string, daemonSet: KubeObject, whoKnows: string): Finding => {
-  const { metadata, status } = daemonSetSchema.parse(daemonSet);
+/** @param whoKnows why pods are not ready, where their status has no cause */
+const rolledOut = async (
+  client: KubeClient,
+  name: string,
+  daemonSet: KubeObject,
+  whoKnows: string,
+): Promise<Finding> => {
+  const { metadata, spec, status } = daemonSetSchema.parse(daemonSet);
   const { desiredNumberScheduled: desired, updatedNumberScheduled: updated, numberReady: ready } = status;
+  const causes = ready < desired ? await causesOfPods(client, metadata.namespace, spec.selector.matchLabels) : [];
   return resultOf(`${name}, on ${desired} nodes`, [
     ...(status.observedGeneration < metadata.generation ? ['it has not been rolled out yet'] : []),
     ...(desired === 0 ? ['it selects no node'] : []),
     ...(updated < desired ? [`${desired - updated} of ${desired} pods run an older version`] : []),
-    ...(ready < desired ? [`${desired - ready} of ${desired} pods are not ready: ${whoKnows}`] : []),
+    ...(ready < desired
+      ? [`${desired - ready} of ${desired} pods are not ready: ${causes.join(', ') || whoKnows}`]
+      : []),
   ]);
 };
 
@@ -66,11 +77,13 @@ export const checkClusterManager = (client: KubeClient, namespace: string): Prom
     if (there === undefined)
       return failed(CLUSTER_MANAGER, `the Deployment ${namespace}/${CLUSTER_MANAGER} does not exist`);
     const { metadata, spec, status } = deploymentSchema.parse(there);
-    const { replicas } = spec;
+    const { replicas, selector: pods } = spec;
+    const missing = replicas - status.availableReplicas;
+    const causes = missing > 0 ? await causesOfPods(client, namespace, pods.matchLabels) : [];
     return resultOf(`${CLUSTER_MANAGER}, ${replicas} of them`, [
       ...(status.observedGeneration < metadata.generation ? ['it has not been rolled out yet'] : []),
       ...(status.updatedReplicas < replicas ? [`${replicas - status.updatedReplicas} run an older version`] : []),
-      ...(status.availableReplicas < replicas ? [`${replicas - status.availableReplicas} are not available`] : []),
+      ...(missing > 0 ? [[`${missing} are not available`, ...causes].join(': ')] : []),
     ]);
   });
 

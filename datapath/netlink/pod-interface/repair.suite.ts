@@ -3,11 +3,12 @@ import { DYING_LINK_GROUP } from '../../../api/pod-links.ts';
 import { parseCidr, parseInterfaceAddress } from '../../../net/cidr.ts';
 import { parseIp } from '../../../net/ip.ts';
 import { parseMac } from '../../../net/mac.ts';
+import { eventually } from '../../../sandbox/testing/eventually.ts';
 import type { KernelOp } from '../kernel/types.ts';
 import { route } from '../route/types.ts';
 import { addressesIn, firstOf, linkIn, pairOf, stateOf } from './pod-state.suite.ts';
 import type { PodWorld } from './pod-world.suite.ts';
-import type { PodInterface } from './types.ts';
+import type { PodInterface, PodNetwork } from './types.ts';
 
 const inPod = (...ops: KernelOp[]) => ({ pod: ops, node: [] });
 const onNode = (...ops: ((one: PodInterface) => KernelOp)[]) => ({ pod: [], node: ops });
@@ -74,14 +75,22 @@ const DISTURBANCES: Readonly<
 };
 
 export const repairCases = ({ netlink, dualStackPod, look, disturb, newNetns }: PodWorld): void => {
+  /** With the link-local addresses, which the kernel adds when its link watch has seen the carrier: within a second or so. */
+  const settledState = async (desired: PodNetwork) =>
+    await eventually(async () => {
+      const state = stateOf(desired, await look(desired));
+      expect(state.addresses.filter((one) => one.endsWith(' link'))).toHaveLength(desired.interfaces.length);
+      return state;
+    });
+
   it.each(Object.entries(DISTURBANCES))('repairs %s', async (_, { pod, node }) => {
     const desired = dualStackPod();
     await netlink().pods.ensure(desired);
-    const before = stateOf(desired, await look(desired));
+    const before = await settledState(desired);
     await disturb(undefined, ...node.flatMap((op) => desired.interfaces.slice(0, 1).map(op)));
     await disturb(desired.netns, ...pod);
     expect(await netlink().pods.ensure(desired)).toBe('repaired');
-    expect(stateOf(desired, await look(desired))).toEqual(before);
+    await eventually(async () => expect(stateOf(desired, await look(desired))).toEqual(before));
     expect(await netlink().pods.ensure(desired)).toBe('unchanged');
   });
 

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CheckOptions, check } from '../../../cli/commands/check.ts';
-import { DAEMON_SETS, DEPLOYMENTS, LEASES, NODES } from '../../../kube/resources.ts';
+import { DAEMON_SETS, DEPLOYMENTS, LEASES, NAMESPACES, NODES, PODS } from '../../../kube/resources.ts';
 import type { KubeClient, ResourceType } from '../../../kube/types.ts';
 import { eventually } from '../../conformance/kube/harness.ts';
 import { createKubectl, type Kubectl } from '../../conformance/kube/kubectl.ts';
@@ -53,6 +53,7 @@ describe('before an installation', () => {
       expect.stringMatching(/^ok: API server, v1\.\d+\.\d+$/),
       'ok: admission policies are served',
       'ok: this user may install',
+      'ok: no installation outside of namespace ovn-udn',
       expect.stringMatching(/^warning: kube-proxy: no DaemonSet: without it/),
     ]);
     expect(exitStatus).toBe(0);
@@ -125,6 +126,44 @@ describe('after an installation', () => {
     const found = await faults(AFTER);
     await rolledOut();
     expect(found).toEqual([`failed: udn-agent, on 2 nodes: ${message}`]);
+  });
+
+  it('agents whose image is missing', async () => {
+    const labels = { 'app.kubernetes.io/name': 'udn-agent' };
+    const metadata = { namespace: 'ovn-udn', name: 'udn-agent-x', labels };
+    const ref = { namespace: 'ovn-udn', name: 'udn-agent-x' };
+    const spec = { nodeName: 'node-1', containers: [{ name: 'udn-agent', image: 'missing' }] };
+    await client.create(PODS, { metadata, spec });
+    const state = { waiting: { reason: 'ErrImagePull', message: 'not found' } };
+    const status = {
+      containerStatuses: [{ name: 'udn-agent', image: 'missing', imageID: '', ready: false, restartCount: 0, state }],
+    };
+    await client.patch(PODS, ref, { type: 'merge', body: { status } }, { subresource: 'status' });
+    await setStatus(DAEMON_SETS, 'udn-agent', { ...AGENTS, numberReady: 1 });
+    const found = await faults(AFTER);
+    await rolledOut();
+    await client.delete(PODS, ref);
+    expect(found).toEqual([
+      'failed: udn-agent, on 2 nodes: 1 of 2 pods are not ready: image missing of udn-agent cannot be pulled: not found; load it on the node, or set another name in the overlay or the values (node-1)',
+    ]);
+  });
+
+  it('another installation, for both of them and before an installation', async () => {
+    await client.create(NAMESPACES, { metadata: { name: 'second' } });
+    await client.create(DAEMON_SETS, {
+      metadata: { namespace: 'second', name: 'udn-agent' },
+      spec: {
+        selector: { matchLabels: { app: 'x' } },
+        template: { metadata: { labels: { app: 'x' } }, spec: { containers: [{ name: 'main', image: 'x' }] } },
+      },
+    });
+    const found = await faults(AFTER);
+    const before = await faults({ ...BEFORE, namespace: 'third' });
+    await client.delete(DAEMON_SETS, { namespace: 'second', name: 'udn-agent' });
+    const message = (namespaces: string): string =>
+      `failed: installations: another one is in namespace ${namespaces}: a cluster has one; upgrade that one in its namespace, or uninstall it first`;
+    expect(found).toEqual([message('second')]);
+    expect(before).toContain(message('ovn-udn, second'));
   });
 
   it('Open vSwitch and OVN in the cluster that are not ready', async () => {

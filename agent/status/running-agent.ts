@@ -1,6 +1,9 @@
 import { connect } from 'node:net';
 
-/** @throws Error when an agent answers: it would put back at once what is taken away */
+/**
+ * Two agents of a node would write against each other, and one would put back at once what `cleanup` takes away.
+ * @throws Error when an agent answers
+ */
 export const refuseWhileAgentRuns = async (statusSocket: string): Promise<void> => {
   if (await answers(statusSocket)) {
     throw new Error(`an agent is running on this node (it answers on ${statusSocket}): stop it first`);
