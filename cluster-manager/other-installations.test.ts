@@ -2,8 +2,9 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { createFakeClock, type FakeClock } from '../base/testing/fake-clock.ts';
 import { createEmbeddedCluster } from '../kube/embedded/cluster.ts';
+import { KubeError } from '../kube/errors.ts';
 import { claimedLease, releasedLease } from '../kube/lease/lease-record.ts';
-import { LEASES } from '../kube/resources.ts';
+import { LEASES, NAMESPACES } from '../kube/resources.ts';
 import type { KubeClient } from '../kube/types.ts';
 import { whileSole } from './other-installations.ts';
 
@@ -14,6 +15,7 @@ const claim = async (client: KubeClient, clock: FakeClock, namespace: string): P
   const current = await client.get(LEASES, { namespace, name: NAME }).catch(() => undefined);
   const claimed = { namespace, name: NAME, identity: `manager of ${namespace}`, leaseMs: 15_000, now: clock.wall() };
   const written = claimedLease(claimed, current);
+  if (current === undefined) await client.create(NAMESPACES, { metadata: { name: namespace } });
   await (current === undefined ? client.create(LEASES, written) : client.update(LEASES, written));
 };
 
@@ -113,7 +115,6 @@ it('ends when one turns out to be older', async () => {
 
 it('works where its role does not let it list Leases', async () => {
   const { clock, client, state } = instance();
-  const { KubeError } = await import('../kube/errors.ts');
   const stop = new AbortController();
   const forbidden = new KubeError('ERR_KUBE_STATUS', 'forbidden', { status: 403 });
   const ended = whileSole(

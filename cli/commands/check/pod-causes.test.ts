@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createEmbeddedCluster } from '../../../kube/embedded/cluster.ts';
-import { PODS } from '../../../kube/resources.ts';
+import { NAMESPACES, PODS } from '../../../kube/resources.ts';
 import { causesOfPods } from './pod-causes.ts';
 
 const LABELS = { app: 'agent' };
@@ -8,6 +8,7 @@ const LABELS = { app: 'agent' };
 const causes = async (...statuses: readonly (readonly [node: string, status: unknown])[]): Promise<string[]> => {
   const cluster = createEmbeddedCluster();
   const client = cluster.client();
+  await client.create(NAMESPACES, { metadata: { name: 'ovn-udn' } });
   for (const [index, [nodeName, status]] of statuses.entries()) {
     const metadata = { namespace: 'ovn-udn', name: `agent-${index}`, labels: LABELS };
     const { name, namespace } = metadata;
