@@ -63,7 +63,7 @@ it('waits while an older one renews its Lease, and works when that is gone', asy
   await claim(client, clock, 'theirs');
   await clock.advance(1_000);
   await claim(client, clock, 'ours');
-  start();
+  void start();
   for (let seconds = 0; seconds < 40; seconds += 10) {
     await clock.advance(10_000);
     await claim(client, clock, 'theirs');
@@ -80,7 +80,7 @@ it('a Lease that has run out holds up nothing, one that is renewed by a clock th
   await claim(client, clock, 'theirs');
   await clock.advance(3_600_000);
   await claim(client, clock, 'ours');
-  start();
+  void start();
   await clock.advance(0);
   expect(state.isWorking).toBe(false);
   await clock.advance(2_000);
@@ -90,7 +90,7 @@ it('a Lease that has run out holds up nothing, one that is renewed by a clock th
   const late = createFakeClock(Date.UTC(2025, 0, 1));
   await claim(second.client, late, 'theirs');
   await claim(second.client, second.clock, 'ours');
-  second.start();
+  void second.start();
   await second.clock.advance(0);
   await late.advance(2_000);
   await claim(second.client, late, 'theirs');
