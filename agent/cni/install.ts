@@ -37,7 +37,8 @@ export const installLoopback = async (shim: string, folder: string): Promise<voi
   const target = join(folder, LOOPBACK);
   const current = await readFile(target).catch(() => undefined);
   if (current !== undefined && !current.includes(MARK)) return;
-  if (current === undefined || !current.equals(await readFile(shim))) await replace(target, (draft) => copyFile(shim, draft));
+  if (current === undefined || !current.equals(await readFile(shim)))
+    await replace(target, (draft) => copyFile(shim, draft));
 };
 
 /** To be called when pods can be added: the kubelet takes the node for ready when it sees the file. */

@@ -31,13 +31,16 @@ const putKubeconfig = (server: string) =>
     `{current-context: a, clusters: [{name: a, cluster: {server: '${server}'}}], contexts: [{name: a, context: {cluster: a}}]}`,
   );
 
-it.each(['10.96.0.1', 'fd00:10:96::1'])('instead of the ClusterIP %s it is the kubelet’s, and published', async (ip) => {
-  await putKubeconfig('https://172.20.0.1:6443');
-  expect(await find(ip)).toBe('https://172.20.0.1:6443');
-  expect(await published()).toBe('https://172.20.0.1:6443\n');
-  await removeSockets({ cniSocket: join(folder, 'cni.sock'), statusSocket: statusSocket() });
-  expect(await published()).toBeUndefined();
-});
+it.each(['10.96.0.1', 'fd00:10:96::1'])(
+  'instead of the ClusterIP %s it is the kubelet’s, and published',
+  async (ip) => {
+    await putKubeconfig('https://172.20.0.1:6443');
+    expect(await find(ip)).toBe('https://172.20.0.1:6443');
+    expect(await published()).toBe('https://172.20.0.1:6443\n');
+    await removeSockets({ cniSocket: join(folder, 'cni.sock'), statusSocket: statusSocket() });
+    expect(await published()).toBeUndefined();
+  },
+);
 
 it('an address that is set is kept, and one of before no longer published', async () => {
   await putKubeconfig('https://172.20.0.1:6443');

@@ -60,10 +60,11 @@ export const startInstallCluster = async (plugin: Plugin, { helm, signal }: Inst
   const install = ['install', plugin, ...chart, '--namespace', plugin, '--create-namespace'];
   const owner = resources.move();
   return {
-    firstPod: () => timed(async () => {
-      await run(helm, install, { env, signal });
-      await makeFirstPod(sandbox, plugin);
-    }),
+    firstPod: () =>
+      timed(async () => {
+        await run(helm, install, { env, signal });
+        await makeFirstPod(sandbox, plugin);
+      }),
     podReady: (round) => podReady(sandbox, `ready-${round}`),
     deployment: (replicas) => deploymentReady(sandbox, replicas, signal),
     [Symbol.asyncDispose]: () => owner.disposeAsync(),
@@ -97,7 +98,11 @@ const makeFirstPod = async (sandbox: Sandbox, plugin: Plugin): Promise<void> => 
     const definition = 'userdefinednetworks.k8s.ovn.org';
     await objects.wait('customresourcedefinition', definition, 'condition=Established', PATIENCE);
   }
-  await objects.apply([namespace(NAMESPACE, isTenant), ...(isTenant ? [network(NAMESPACE)] : []), pod(NAMESPACE, 'first')]);
+  await objects.apply([
+    namespace(NAMESPACE, isTenant),
+    ...(isTenant ? [network(NAMESPACE)] : []),
+    pod(NAMESPACE, 'first'),
+  ]);
   await objects.wait('pod', `${NAMESPACE}/first`, 'ready', PATIENCE);
 };
 

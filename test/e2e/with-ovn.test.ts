@@ -67,11 +67,15 @@ afterAll(async () => {
 });
 
 const reportBlock = ({ text }: PageBlock, ms: number): void =>
-  report(`${(ms / 1000).toFixed(1)} s: ${text.split('\n').find((line) => /helm|tenant|check|apply/.test(line)) ?? text}`);
+  report(
+    `${(ms / 1000).toFixed(1)} s: ${text.split('\n').find((line) => /helm|tenant|check|apply/.test(line)) ?? text}`,
+  );
 
 /** Those of the page run no server. */
 const tenantPods = async () =>
-  (await readPods(await cluster().objects())).filter(({ key }) => TENANTS.some((tenant) => key.startsWith(`${tenant}/`)));
+  (await readPods(await cluster().objects())).filter(({ key }) =>
+    TENANTS.some((tenant) => key.startsWith(`${tenant}/`)),
+  );
 
 const tracesOfNodes = () => Promise.all(NODES.map((node) => nodeTraces(cluster(), node)));
 
@@ -115,7 +119,13 @@ describe('installed', () => {
     const published = (await cluster().node('node-1', ['cat', SERVER_FILE])).stdout.trim();
     const kubelet = (await cluster().node('node-1', ['grep', 'server:', '/etc/kubernetes/kubelet.conf'])).stdout.trim();
     expect(kubelet).toBe(`server: ${published}`);
-    const started = await inPrograms('logs', '--selector', 'app.kubernetes.io/name=udn-cluster-manager', '--tail', '-1');
+    const started = await inPrograms(
+      'logs',
+      '--selector',
+      'app.kubernetes.io/name=udn-cluster-manager',
+      '--tail',
+      '-1',
+    );
     const servers = [...started.matchAll(/"server":"([^"]+)"/g)].map(([, server]) => server);
     expect(new Set(servers)).toEqual(new Set([published]));
     const settings = await inPrograms('get', 'configmaps', '-o', 'yaml');

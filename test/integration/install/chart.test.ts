@@ -271,7 +271,8 @@ describe('values', () => {
   });
 
   it('agents see the folders of the node that the values name, and other values change none', async () => {
-    const values = 'agent.cni.confDir=/a/net.d,agent.cni.binDir=/b/bin,agent.kubeletKubeconfig=/c/agent/kubelet.kubeconfig';
+    const values =
+      'agent.cni.confDir=/a/net.d,agent.cni.binDir=/b/bin,agent.kubeletKubeconfig=/c/agent/kubelet.kubeconfig';
     const defaults = textOf(await rendered(), 'DaemonSet');
     const agents = textOf(await rendered('--set', values), 'DaemonSet');
     expect(agents).toBe(

@@ -94,6 +94,14 @@ const shell = (text: string, { cwd, env }: Place): Promise<string[]> =>
     const options = { cwd, env, timeout: TIMEOUT_MS, maxBuffer: 16 << 20 };
     execFile('bash', ['-e', '-u', '-o', 'pipefail', '-c', text], options, (error, stdout, stderr) => {
       if (error !== null) reject(new Error(`${text}\nfailed with ${String(error.code)}:\n${stdout}${stderr}`));
-      else resolve(stdout === '' ? [] : stdout.trimEnd().split('\n').map((line) => line.trimEnd()));
+      else
+        resolve(
+          stdout === ''
+            ? []
+            : stdout
+                .trimEnd()
+                .split('\n')
+                .map((line) => line.trimEnd()),
+        );
     });
   });
