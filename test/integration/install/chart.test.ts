@@ -248,8 +248,8 @@ describe('values', () => {
       const manager = textOf(objectsOf(await kubectl.run('kustomize', folder)), 'Deployment');
       expect(manager).toBe(
         textOf(objectsOf(await kubectl.run('kustomize', 'daemonset')), 'Deployment').replace(
-          '"--metrics-address=127.0.0.1:9411"',
-          '"--metrics-address=127.0.0.1:9411","--max-networks=500"',
+          '"--api-server-file=/run/ovn-udn/api-server/url"',
+          '"--api-server-file=/run/ovn-udn/api-server/url","--max-networks=500"',
         ),
       );
     } finally {
