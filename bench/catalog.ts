@@ -18,6 +18,7 @@ import { benchOvnSettings } from './datapath/ovn-settings.ts';
 import { benchRestart } from './datapath/restart.ts';
 import { benchRoutes } from './datapath/routes.ts';
 import { benchForward, FORWARD_NAMES } from './forward/index.ts';
+import { benchInstall, INSTALL_NAMES } from './install/index.ts';
 import { benchNodeStatusWrites, NODE_STATUS_WRITES_NAMES } from './node-status/in-memory.ts';
 import { benchNodeStatus, NODE_STATUS_NAMES } from './node-status/index.ts';
 import { benchSync, benchUpdates } from './ovsdb/index.ts';
@@ -37,7 +38,7 @@ export interface Benchmark {
   readonly run: (context: BenchContext) => Promise<BenchResult[]>;
   /** What it uses that others use as well. They stand together, so that it is not there while others measure. */
   readonly shares?: readonly SharedName[];
-  /** Only when it is named: it takes ten minutes or more, and says nothing about most changes. */
+  /** Only when it is named: it takes many minutes, and says nothing about most changes. */
   readonly onRequest?: true;
 }
 
@@ -89,6 +90,8 @@ export const BENCHMARKS: readonly Benchmark[] = [
     shares: ['small node', 'large node'],
     onRequest: true,
   },
+  // Two clusters with real kubelets for each run, and two hundred pods: some minutes.
+  { names: INSTALL_NAMES, run: benchInstall, onRequest: true },
   { names: ['agent/rss-per-network'], run: benchAgentPerNetwork, shares: ['large node'], onRequest: true },
 ];
 

@@ -12,6 +12,7 @@ import { openLog } from '../program/log.ts';
 import { startMetricsListeners } from '../program/metrics-listeners.ts';
 import { releaseMemory } from '../program/release-memory.ts';
 import { runProgram } from '../program/run.ts';
+import { findApiServer, findByKubelet } from './api-server.ts';
 import { cleanNodes } from './cleanup/clean-nodes.ts';
 import { createManager, type Manager } from './controllers/manager.ts';
 import { whenLeading } from './leadership.ts';
@@ -29,9 +30,10 @@ const main = async (signal: AbortSignal): Promise<void> => {
   else await run(command.options, signal);
 };
 
-const cleanUp = async ({ kubeconfig, context, logLevel }: CleanupOptions): Promise<void> => {
+const cleanUp = async ({ kubeconfig, context, logLevel, ...options }: CleanupOptions): Promise<void> => {
   const { log } = openLog(NAME, logLevel);
-  const client = connect(await loadConnection({ kubeconfig, context, env: process.env }), {
+  const findServer = findByKubelet(options, log);
+  const client = connect(await loadConnection({ kubeconfig, context, env: process.env, findServer }), {
     userAgent: `${NAME}/${packageJson.version}`,
   });
   try {
@@ -44,7 +46,8 @@ const cleanUp = async ({ kubeconfig, context, logLevel }: CleanupOptions): Promi
 const run = async (options: Options, signal: AbortSignal): Promise<void> => {
   const { log } = openLog(NAME, options.logLevel);
   const { kubeconfig, context, cluster, limits, lease, electsLeader } = options;
-  const connection = await loadConnection({ kubeconfig, context, env: process.env });
+  const findServer = findApiServer(options, signal);
+  const connection = await loadConnection({ kubeconfig, context, env: process.env, findServer });
   const userAgent = `${NAME}/${packageJson.version}`;
   // With connections of its own the Lease is renewed however much there is to write.
   const leaseClient = connect(connection, { userAgent });

@@ -9,6 +9,7 @@ describe('command line', () => {
       options: {
         kubeconfig: undefined,
         context: undefined,
+        apiServerFile: undefined,
         lease: { namespace: 'ovn-udn', name: 'udn-cluster-manager', seconds: 15 },
         electsLeader: true,
         metrics: { plain: undefined, tls: undefined },
@@ -41,8 +42,11 @@ describe('command line', () => {
   });
 
   it('cleanup takes what reaches the API server, and is the only command', () => {
-    const options = { kubeconfig: 'a', context: undefined, logLevel: 'info' };
-    expect(parseCommand(['cleanup', '--kubeconfig', 'a'], {})).toEqual({ kind: 'cleanup', options });
+    const options = { kubeconfig: 'a', context: undefined, kubeletKubeconfig: '/k', logLevel: 'info' };
+    expect(parseCommand(['cleanup', '--kubeconfig', 'a', '--kubelet-kubeconfig', '/k'], {})).toEqual({
+      kind: 'cleanup',
+      options: { ...options, cluster: parseClusterConfig() },
+    });
     expect(() => parseCommand(['cleanup', 'nodes'], {})).toThrow('"nodes" is not a flag');
   });
 

@@ -19,6 +19,8 @@ import { MOST_NETWORKS, type NetworkLimits, PER_NAMESPACE_FLAG } from './allocat
 export interface Options {
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
+  /** Where the agent of the node publishes the address of the API server; absent: nowhere. */
+  readonly apiServerFile: string | undefined;
   readonly lease: LeaseOptions;
   /** False: it works without holding the Lease, and only while no other instance holds it. */
   readonly electsLeader: boolean;
@@ -35,8 +37,11 @@ export interface LeaseOptions {
   readonly seconds: number;
 }
 
-/** The flags that `cleanup` takes. */
-export type CleanupOptions = Pick<Options, 'kubeconfig' | 'context' | 'logLevel'>;
+/** What `cleanup` takes. It runs when no agent does. */
+export interface CleanupOptions extends Pick<Options, 'kubeconfig' | 'context' | 'logLevel' | 'cluster'> {
+  /** Of the node's kubelet: where the address of the API server is read when the environment has a ClusterIP. */
+  readonly kubeletKubeconfig: string | undefined;
+}
 
 export type Command =
   | { readonly kind: 'run'; readonly options: Options }
@@ -57,6 +62,7 @@ export const parseCommand = (args: readonly string[], env: Environment): Command
     options: {
       kubeconfig: flags.text('kubeconfig'),
       context: flags.text('context'),
+      apiServerFile: flags.text('api-server-file'),
       lease: readLease(flags.text('lease'), flags.text('lease-duration')),
       electsLeader: readBoolean('--leader-elect', flags.text('leader-elect')),
       metrics: readMetricsOptions(flags),
@@ -73,7 +79,9 @@ export const parseCommand = (args: readonly string[], env: Environment): Command
 const readCleanup = (flags: Flags): CleanupOptions => ({
   kubeconfig: flags.text('kubeconfig'),
   context: flags.text('context'),
+  kubeletKubeconfig: flags.text('kubelet-kubeconfig'),
   logLevel: readLogLevel(flags),
+  cluster: readClusterConfig(flags),
 });
 
 /** That of the manifests: whoever runs another cluster manager by hand meets it. */
@@ -108,7 +116,7 @@ export const helpText = (): string =>
       'Runs until SIGTERM or SIGINT.',
       '',
       'cleanup removes annotations and conditions of ovn-udn from all Nodes, after both programs were deleted. Of the flags it takes',
-      '--kubeconfig, --context and --log-level.',
+      '--kubeconfig, --context, --kubelet-kubeconfig, --service-subnets and --log-level.',
     ],
     flags: FLAGS,
   });
@@ -116,6 +124,16 @@ export const helpText = (): string =>
 const FLAGS: readonly Flag[] = [
   { flag: 'kubeconfig', help: 'kubeconfig file', defaultText: '$KUBECONFIG, else in-cluster' },
   { flag: 'context', help: 'context of the kubeconfig', defaultText: 'the current one' },
+  {
+    flag: 'api-server-file',
+    help: 'file in which the agent of this node publishes the address of the API server, for a node without kube-proxy',
+    defaultText: 'none',
+  },
+  {
+    flag: 'kubelet-kubeconfig',
+    help: "for cleanup: the kubelet's kubeconfig, whose server is used instead of the ClusterIP of the API server",
+    defaultText: 'none',
+  },
   { flag: 'lease', help: 'Lease (namespace/name) of the leader election', defaultText: DEFAULT_LEASE },
   {
     flag: 'leader-elect',

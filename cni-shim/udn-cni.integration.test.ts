@@ -1,6 +1,6 @@
 /** The shim against servers that behave and servers that don't. Needs `make build`. */
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -313,5 +313,49 @@ describe('what it costs', () => {
       nothing.push(once('/bin/true'));
     }
     expect(Math.min(...shim)).toBeLessThanOrEqual(2 * Math.min(...nothing));
+  });
+});
+
+describe('called loopback', () => {
+  const NETNS = `udn-loopback-${process.pid}`;
+  const ip = (...args: string[]): string => {
+    const { status, stdout, stderr } = spawnSync('ip', args, { encoding: 'utf8' });
+    if (status !== 0) throw new Error(stderr);
+    return stdout;
+  };
+  const flags = (): string => /<([^>]*)>/.exec(ip('-netns', NETNS, 'link', 'show', 'lo'))?.[1] ?? '';
+  let plugin: string;
+  beforeAll(async () => {
+    plugin = join(folder, 'loopback');
+    await copyFile(SHIM, plugin);
+    ip('netns', 'add', NETNS);
+  });
+  afterAll(() => void ip('netns', 'delete', NETNS));
+
+  const call = (command: string, version = '1.0.0', netns = `/run/netns/${NETNS}`) => {
+    const env = { CNI_COMMAND: command, CNI_NETNS: netns, CNI_IFNAME: 'lo', UDN_CNI_SOCKET: '/nobody' };
+    const input = JSON.stringify({ cniVersion: version, name: 'cni-loopback', type: 'loopback' });
+    const { status, stdout } = spawnSync(plugin, [], { env, input, encoding: 'utf8' });
+    return { status, result: stdout === '' ? undefined : (JSON.parse(stdout) as unknown) };
+  };
+
+  it('it sets lo up, twice if it must, and asks no agent', () => {
+    expect(flags()).not.toContain('UP');
+    expect(call('CHECK')).toMatchObject({ status: 1, result: { code: 5, msg: 'lo is down' } });
+    for (const version of ['0.3.1', '1.0.0']) {
+      const sandbox = `/run/netns/${NETNS}`;
+      const interfaces = [{ name: 'lo', mac: '00:00:00:00:00:00', sandbox }];
+      expect(call('ADD', version)).toEqual({ status: 0, result: { cniVersion: version, interfaces } });
+    }
+    expect(flags()).toContain('UP');
+    for (const command of ['CHECK', 'DEL', 'GC', 'STATUS']) {
+      expect(call(command)).toEqual({ status: 0, result: undefined });
+    }
+    expect(ip('-netns', NETNS, 'address', 'show', 'lo')).toMatch(/127\.0\.0\.1\/8[\s\S]*::1\/128/);
+  });
+
+  it('it refuses a namespace that does not exist, and answers VERSION', () => {
+    expect(call('ADD', '1.0.0', '/run/netns/none')).toMatchObject({ status: 1, result: { code: 4 } });
+    expect(call('VERSION')).toMatchObject({ status: 0, result: { cniVersion: '1.0.0' } });
   });
 });

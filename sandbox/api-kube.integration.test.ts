@@ -159,7 +159,7 @@ describe('a cluster on a real API server', () => {
   });
 
   it('a kubelet may not write the objects of another node', async () => {
-    const path = '/etc/ovn-udn/kubelet.kubeconfig';
+    const path = '/etc/kubernetes/kubelet.conf';
     const own = ['kubectl', '--kubeconfig', path, 'label', 'node', 'node-1', 'a=b'];
     expect((await sandbox.node('node-1', own)).stdout).toContain('labeled');
     await client.create(NODES, { metadata: { name: 'node-2' } });

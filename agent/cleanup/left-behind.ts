@@ -1,17 +1,20 @@
 /** What an agent and ovn-controller leave behind that nobody else takes away. */
 import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Conntrack } from '../../datapath/conntrack/conntrack.ts';
 import type { OvsdbSession } from '../../ovsdb/session/session.ts';
 import type { VswitchReplica } from '../databases/vswitch.ts';
 import { CT_ZONES } from '../model/registry/marks.ts';
 import type { CleanupOptions } from '../options/options.ts';
+import { serverFile } from '../wiring/api-server.ts';
 
-/** Of an agent that was killed: one that ends by itself takes them along. */
+/** Sockets of an agent that was killed, as one that ends by itself removes them, and the address that it has published. */
 export const removeSockets = async ({
   cniSocket,
   statusSocket,
 }: Pick<CleanupOptions, 'cniSocket' | 'statusSocket'>): Promise<void> => {
   await Promise.all([cniSocket, statusSocket].map((path) => rm(path, { force: true })));
+  await rm(dirname(serverFile(statusSocket)), { force: true, recursive: true });
 };
 
 /** The gateway bridge's zones, and what pods and networks have opened by the node's own stack. */

@@ -1,8 +1,17 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { installConfiguration, installPlugin, uninstall } from './install.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { installConfiguration, installLoopback, installPlugin, uninstall } from './install.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -40,6 +49,43 @@ it('the configuration names the plugin, and goes again with it', async () => {
   await uninstall({ cniBinFolder: bin, cniConfFolder: conf });
   await uninstall({ cniBinFolder: bin, cniConfFolder: conf });
   expect([readdirSync(bin), readdirSync(conf)]).toEqual([[], ['99-other.conf']]);
+});
+
+describe('the plugin loopback', () => {
+  const OURS = 'program udn-cni/1 program';
+  const install = async (shimText: string): Promise<string> => {
+    const shim = join(folder, 'shim');
+    writeFileSync(shim, shimText, { mode: 0o755 });
+    await installLoopback(shim, join(folder, 'bin'));
+    return readFileSync(join(folder, 'bin', 'loopback'), 'utf8');
+  };
+  const uninstalled = async (): Promise<string[]> => {
+    await uninstall({ cniBinFolder: join(folder, 'bin'), cniConfFolder: join(folder, 'net.d') });
+    return readdirSync(join(folder, 'bin'));
+  };
+
+  it('is the shim where there is none, is replaced by a newer one, and goes with it', async () => {
+    expect(await install(OURS)).toBe(OURS);
+    const { ino, mode } = statSync(join(folder, 'bin', 'loopback'));
+    expect(mode & 0o777).toBe(0o755);
+    await install(OURS);
+    expect(statSync(join(folder, 'bin', 'loopback')).ino).toBe(ino);
+    expect(await install(`${OURS} 2`)).toBe(`${OURS} 2`);
+    expect(await uninstalled()).toEqual([]);
+  });
+
+  it('of somebody else stays', async () => {
+    mkdirSync(join(folder, 'bin'));
+    writeFileSync(join(folder, 'bin', 'loopback'), 'of containernetworking');
+    expect(await install(OURS)).toBe('of containernetworking');
+    expect(await uninstalled()).toEqual(['loopback']);
+  });
+
+  it('takes the place of a link that leads nowhere', async () => {
+    mkdirSync(join(folder, 'bin'));
+    symlinkSync(join(folder, 'none'), join(folder, 'bin', 'loopback'));
+    expect(await install(OURS)).toBe(OURS);
+  });
 });
 
 it('the configuration of an earlier version, which would come first, is taken over', async () => {

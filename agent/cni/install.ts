@@ -28,6 +28,20 @@ export const installPlugin = async (shim: string, folder: string): Promise<boole
   return true;
 };
 
+/** A name that runtimes know: containerd runs it for each pod, and no pod starts on a node that has none (cni-shim/README.md). */
+const LOOPBACK = 'loopback';
+/** In every copy of the shim, and in no other plugin. */
+const MARK = 'udn-cni/1 ';
+
+/** The shim is that plugin, too, by its name. One of somebody else is kept. @param shim and result as for `installPlugin` */
+export const installLoopback = async (shim: string, folder: string): Promise<boolean> => {
+  const target = join(folder, LOOPBACK);
+  const current = await readFile(target).catch(() => undefined);
+  if (current !== undefined && (!current.includes(MARK) || current.equals(await readFile(shim)))) return false;
+  await replace(target, (draft) => copyFile(shim, draft));
+  return true;
+};
+
 /**
  * To be called when pods can be added: the kubelet takes the node for ready when it sees the file.
  * @returns whether it was not there, or another one
@@ -43,7 +57,7 @@ export const installConfiguration = async (folder: string): Promise<boolean> => 
   return differs;
 };
 
-/** Takes both away, unless the configuration is another's. */
+/** Takes all of them away, unless the configuration is another's. */
 export const uninstall = async (folders: {
   readonly cniBinFolder: string;
   readonly cniConfFolder: string;
@@ -53,6 +67,8 @@ export const uninstall = async (folders: {
   if (owners.includes('another')) return;
   for (const path of configurations) await rm(path, { force: true });
   await rm(join(folders.cniBinFolder, CNI_PLUGIN_TYPE), { force: true });
+  const loopback = join(folders.cniBinFolder, LOOPBACK);
+  if ((await readFile(loopback).catch(() => undefined))?.includes(MARK) === true) await rm(loopback, { force: true });
 };
 
 /** Whose configuration it is; undefined when there is none. */

@@ -10,7 +10,7 @@ import { messageOf } from '../../base/error-message.ts';
 import { FolderWatch } from '../../base/folder-watch.ts';
 import type { Problem } from '../inputs/problem.ts';
 import { type ForeignConfiguration, foreignConfigurations } from './foreign-configuration.ts';
-import { CONFIGURATION, installConfiguration, installPlugin } from './install.ts';
+import { CONFIGURATION, installConfiguration, installLoopback, installPlugin } from './install.ts';
 
 export interface PluginKeeperOptions {
   readonly node: string;
@@ -86,7 +86,7 @@ export class PluginKeeper {
   async #lookOnce(): Promise<void> {
     const { shim, cniBinFolder: bin, cniConfFolder: conf } = this.#options;
     const failures = [
-      ...(await this.#keep('the CNI plugin', bin, () => installPlugin(shim, bin))),
+      ...(await this.#keep('the CNI plugin', bin, () => installPrograms(shim, bin))),
       ...(this.#isOpen ? await this.#keep('the CNI configuration', conf, () => installConfiguration(conf)) : []),
     ];
     const foreign = await foreignConfigurations(conf, CONFIGURATION).catch(() => []);
@@ -118,6 +118,11 @@ export class PluginKeeper {
     if (before !== now) this.#options.onProblems(problems);
   }
 }
+
+const installPrograms = async (shim: string, folder: string): Promise<boolean> => {
+  const isWritten = await installPlugin(shim, folder);
+  return (await installLoopback(shim, folder)) || isWritten;
+};
 
 const sentenceOf = ({ file, plugins }: ForeignConfiguration): string => {
   const then =

@@ -47,6 +47,8 @@ export interface AgentOptions {
   readonly gateway: GatewayOptions;
   /** Where the kubelet's processes are, below the root of cgroup v2; absent: it is looked for. */
   readonly kubeletCgroup: string | undefined;
+  /** Where the address of the API server is read when the environment has a ClusterIP; absent: nowhere. */
+  readonly kubeletKubeconfig: string | undefined;
   readonly networkRendering: 'always' | 'on-demand';
   readonly networkGraceSeconds: number;
   /** `namespace/name` of Services of the default network that pods of every network reach. */
@@ -68,6 +70,7 @@ export type CleanupOptions = Omit<
   | 'metrics'
   | 'gateway'
   | 'kubeletCgroup'
+  | 'kubeletKubeconfig'
   | 'networkRendering'
   | 'networkGraceSeconds'
   | 'allowedDefaultServices'
@@ -108,6 +111,11 @@ const FLAGS: readonly Flag[] = [
   LOG_LEVEL_FLAG,
   ...GATEWAY_FLAGS,
   { flag: 'kubelet-cgroup', help: 'cgroup of the kubelet, below the root of cgroup v2', defaultText: 'detected' },
+  {
+    flag: 'kubelet-kubeconfig',
+    help: "the kubelet's kubeconfig: in a pod, its server is used instead of the ClusterIP of the API server",
+    defaultText: 'none',
+  },
   {
     flag: 'network-rendering',
     help: 'always: program every network with a subnet on this node; on-demand: only those that a pod on this node uses',
@@ -182,6 +190,7 @@ const readOptions = (flags: Flags): AgentOptions => {
     metrics: readMetricsOptions(flags),
     gateway: readGatewayOptions(flags),
     kubeletCgroup: readCgroup(flags.text('kubelet-cgroup')),
+    kubeletKubeconfig: flags.text('kubelet-kubeconfig'),
     networkRendering: readRendering(flags.text('network-rendering') ?? 'always'),
     networkGraceSeconds: readSeconds(flags, 'network-grace', DEFAULT_GRACE_SECONDS),
     allowedDefaultServices: readAllowed(flags.text('udn-allowed-default-services') ?? DEFAULT_ALLOWED_SERVICES),

@@ -26,6 +26,7 @@ import {
   podEvents,
   serviceEvents,
 } from '../status/pod-events.ts';
+import { findApiServer } from './api-server.ts';
 import type { AgentContext } from './context.ts';
 
 export const NAME = 'udn-agent';
@@ -64,14 +65,16 @@ export const openEdges = async (
 };
 
 const openApi = async (
-  { kubeconfig, context, node }: AgentOptions,
+  options: AgentOptions,
   netlink: Pick<NetlinkWorker, 'watch'>,
   log: Logger,
   resources: AsyncDisposableStack,
 ): Promise<
   Pick<Edges, 'inputs' | 'client' | 'writer' | 'outage' | 'emitPodEvent' | 'emitServiceEvent' | 'emitNodeEvent'>
 > => {
-  const connection = await loadConnection({ kubeconfig, context, env: process.env });
+  const { kubeconfig, context, node } = options;
+  const findServer = findApiServer(options, log);
+  const connection = await loadConnection({ kubeconfig, context, env: process.env, findServer });
   const client = connect(connection, {
     userAgent: `${NAME}/${packageJson.version}`,
     lostAddresses: (listener) => resources.defer(watchLostAddresses(netlink, listener)),

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { KubeError } from '../errors.ts';
+import type { FindServer } from './direct-server.ts';
 import { inClusterConnection, SERVICE_ACCOUNT_FOLDER } from './in-cluster.ts';
 import { connectionOf, type Kubeconfig, mergeKubeconfigs, parseKubeconfig } from './kubeconfig.ts';
 import { type ConnectionOverrides, isOverridden } from './overrides.ts';
@@ -19,6 +20,8 @@ export interface LoadOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Where a pod's service account is mounted. */
   readonly serviceAccountFolder?: string | undefined;
+  /** Asked in a pod, whose environment has the address of a Service. */
+  readonly findServer?: FindServer | undefined;
   readonly clock?: Clock | undefined;
 }
 
@@ -34,7 +37,7 @@ export const loadConnection = async (options: LoadOptions): Promise<ClusterConne
   const isInPod = env['KUBERNETES_SERVICE_HOST'] !== undefined && existsSync(join(serviceAccountFolder, 'token'));
   // A pod's own account is taken as it is: who wants something else of a server says which server.
   if (isInPod && !isOverridden(overrides)) {
-    return await inClusterConnection({ env, folder: serviceAccountFolder, clock });
+    return await inClusterConnection({ env, folder: serviceAccountFolder, clock, findServer: options.findServer });
   }
   const home = homeFile(env);
   if (existsSync(home)) return connectionOf(await merged([home]), choice);

@@ -21,7 +21,8 @@ export const NODE_KUBECONFIG = '/etc/ovn-udn/kubeconfig';
 /** Each program has one of its own: on a real API server it has rights of its own. */
 export const NODE_KUBECONFIGS: Readonly<Record<NodeUser, string>> = {
   administrator: NODE_KUBECONFIG,
-  kubelet: '/etc/ovn-udn/kubelet.kubeconfig',
+  // As kubeadm has it.
+  kubelet: '/etc/kubernetes/kubelet.conf',
   agent: '/etc/ovn-udn/agent.kubeconfig',
 };
 export const CNI_BIN = '/opt/cni/bin';
@@ -31,7 +32,7 @@ const SHIM = 'ovn-k8s-cni-overlay';
 
 const FOLDERS: readonly string[] = [
   ...['/run/openvswitch', '/run/ovn', '/run/ovn-udn', '/run/netns'],
-  ...['/var/lib/openvswitch', '/var/lib/ovn', '/var/log/pods', '/etc/ovn-udn', CNI_BIN, CNI_CONF],
+  ...['/var/lib/openvswitch', '/var/lib/ovn', '/var/log/pods', '/etc/ovn-udn', '/etc/kubernetes', CNI_BIN, CNI_CONF],
 ];
 
 /** Programs that people type on a node. */

@@ -22,7 +22,7 @@ describe('the kubelet', () => {
     expect(args[0]).toBe('/opt/ovn-udn/bin/kubelet');
     expect(args).toContain('--node-ip=172.20.0.11,fd00:172:20::b');
     expect(args).toContain('--hostname-override=node-1');
-    expect(args).toContain('--kubeconfig=/etc/ovn-udn/kubelet.kubeconfig');
+    expect(args).toContain('--kubeconfig=/etc/kubernetes/kubelet.conf');
   });
 });
 

@@ -1,4 +1,4 @@
-/** On a real API server: which pods a kubelet would ask a registry for. */
+/** On a real API server: which pods a kubelet would ask a registry for, and which get the userspace datapath. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isAlreadyExists } from '../../kube/errors.ts';
 import { NAMESPACES, PODS, SERVICE_ACCOUNTS } from '../../kube/resources.ts';
@@ -7,6 +7,7 @@ import { eventually } from '../../test/conformance/kube/harness.ts';
 import { type RealServer, startRealServer } from '../../test/conformance/kube/real-server.ts';
 import { createObjects } from '../objects/objects.ts';
 import { IMAGE_POLICY } from './image-policy.ts';
+import { USERSPACE_POLICY } from './userspace-policy.ts';
 
 const NAMESPACE = 'images';
 let server: RealServer;
@@ -22,11 +23,11 @@ beforeAll(async () => {
     .catch((error: unknown) => {
       if (!isAlreadyExists(error)) throw error;
     });
-  await createObjects(client).apply(IMAGE_POLICY);
+  await createObjects(client).apply([...IMAGE_POLICY, ...USERSPACE_POLICY]);
 }, 120_000);
 afterAll(async () => {
   await client?.delete(NAMESPACES, { name: NAMESPACE }).catch(() => {});
-  await createObjects(client).delete(IMAGE_POLICY, { timeoutSeconds: 10 });
+  await createObjects(client).delete([...IMAGE_POLICY, ...USERSPACE_POLICY], { timeoutSeconds: 10 });
   client?.close();
   await server?.close();
 });
@@ -64,4 +65,32 @@ it('the image toolbox is never pulled, whatever container has it; others are as 
   ];
   const { initContainers } = await made({ containers, initContainers: before });
   expect(policies(initContainers)).toEqual(['first toolbox IfNotPresent', 'second example.org/other:1 IfNotPresent']);
+});
+
+it('pods of Open vSwitch in the cluster get the userspace datapath beside what they have, and others do not', async () => {
+  const variable = { name: 'OVN_SYSTEM_ID', value: 'node-1' };
+  const mount = { name: 'openvswitch', mountPath: '/run/openvswitch' };
+  const spec = {
+    initContainers: [{ name: 'ovsdb-server', image: 'udn-ovn:1', env: [variable] }],
+    containers: [
+      { name: 'ovs-vswitchd', image: 'udn-ovn:1', volumeMounts: [mount] },
+      { name: 'northd', image: 'udn-ovn:1' },
+    ],
+    volumes: [{ name: 'openvswitch', hostPath: { path: '/run/openvswitch' } }],
+  };
+  const dryRun = async (labels: Readonly<Record<string, string>>) => {
+    const metadata = { namespace: NAMESPACE, name: 'ovn', labels };
+    return (await client.create(PODS, { metadata, spec }, { dryRun: true }))['spec'] as typeof spec;
+  };
+  await eventually(async () => {
+    const found = await dryRun({ 'app.kubernetes.io/name': 'udn-ovn' });
+    expect(found.initContainers[0]?.env).toEqual([variable, { name: 'OVN_DATAPATH', value: 'netdev' }]);
+    const mounts = found.containers.map(({ volumeMounts = [] }) => volumeMounts.map(({ mountPath }) => mountPath));
+    expect(mounts[0]).toEqual(expect.arrayContaining(['/run/openvswitch', '/dev/net/tun']));
+    expect(mounts[1]).not.toContain('/dev/net/tun');
+    expect(found.volumes).toContainEqual({ name: 'tun', hostPath: { path: '/dev/net/tun', type: 'CharDevice' } });
+  });
+  for (const labels of [{}, { 'app.kubernetes.io/name': 'udn-agent' }]) {
+    expect(JSON.stringify(await dryRun(labels))).not.toMatch(/netdev|tun"/);
+  }
 });

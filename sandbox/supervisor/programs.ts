@@ -10,7 +10,7 @@ import { runEndpointSliceController } from '../control-plane/endpoint-slice-cont
 import { runScheduler } from '../control-plane/scheduler.ts';
 import { SandboxError } from '../errors.ts';
 import { NODE_KUBECONFIGS, NODE_PROGRAM, OPT } from '../machine/node-root.ts';
-import { inNamespace, readManifests } from '../objects/manifests.ts';
+import { inNamespace, type ManifestObject, readManifests } from '../objects/manifests.ts';
 import { createObjects } from '../objects/objects.ts';
 import { dnsAddresses, settingsEnvironment } from '../plan/cluster-settings.ts';
 import type { HostPlan } from '../plan/netplan.ts';
@@ -18,6 +18,7 @@ import type { ProgramName } from '../plan/options.ts';
 import { partReady } from '../process/parts.ts';
 import { REPORT_FD, startService } from '../process/service.ts';
 import { IMAGE_POLICY } from '../real-kubelet/image-policy.ts';
+import { USERSPACE_POLICY } from '../real-kubelet/userspace-policy.ts';
 import { addService, type ClusterContext, type ClusterState, logPath, machineNamed } from './cluster-context.ts';
 import { startOnce } from './control-plane-services.ts';
 import { startEmbeddedApi } from './embedded-api.ts';
@@ -64,7 +65,7 @@ export const startControlPlane = async (
   if (context.realKubelet === undefined) await startControllers(context, lifetime);
   const client = await kubeClient(context);
   try {
-    if (context.realKubelet !== undefined) await createObjects(client).apply(IMAGE_POLICY);
+    await createObjects(client).apply(podPolicies(context));
     await installManifests(context, client, [...(options.definitions ? ['crds'] : []), ...api.manifests]);
   } finally {
     client.close();
@@ -74,6 +75,11 @@ export const startControlPlane = async (
   }
   return api;
 };
+
+const podPolicies = ({ options, realKubelet, datapath }: ClusterContext): readonly ManifestObject[] => [
+  ...(realKubelet === undefined ? [] : IMAGE_POLICY),
+  ...(options.ovn === 'pods' && datapath === 'netdev' ? USERSPACE_POLICY : []),
+];
 
 /** They have a client of their own, as long as they run. */
 const startControllers = async (context: ClusterContext, lifetime: AbortSignal): Promise<void> => {

@@ -64,10 +64,21 @@
 {{- if has .name (list "openvswitch" "ovn") }}{{ $_ := set .hostPath "type" "DirectoryOrCreate" }}{{ end -}}
 {{- end -}}
 {{- end -}}
+{{- /* Folders of the node; those of CNI stay where they are in the container. Values that an upgrade reuses may be older than the keys. */ -}}
+{{- $cni := default dict .values.cni -}}
+{{- $kubelet := default "/etc/kubernetes/kubelet.conf" .values.kubeletKubeconfig -}}
+{{- range (default list $container.volumeMounts) -}}
+{{- if eq .name "kubelet" }}{{ $_ := set . "mountPath" (dir $kubelet) }}{{ end -}}
+{{- end -}}
+{{- $folders := dict "cni-conf" (default "/etc/cni/net.d" $cni.confDir) "cni-bin" (default "/opt/cni/bin" $cni.binDir) "kubelet" (dir $kubelet) -}}
+{{- range $pod.spec.volumes -}}
+{{- if hasKey $folders .name }}{{ $_ := set .hostPath "path" (get $folders .name) }}{{ end -}}
+{{- end -}}
 {{- if hasKey .values "replicas" }}{{ $_ := set $object.spec "replicas" (int .values.replicas) }}{{ end -}}
 {{- $args := list -}}
 {{- range $container.args -}}
-{{- $args = append $args (replace "--lease=ovn-udn/" (printf "--lease=%s/" $.root.Release.Namespace) .) -}}
+{{- $arg := replace "--lease=ovn-udn/" (printf "--lease=%s/" $.root.Release.Namespace) . -}}
+{{- $args = append $args (replace "=/etc/kubernetes/kubelet.conf" (printf "=%s" $kubelet) $arg) -}}
 {{- end -}}
 {{- /* What there are ids for is the program's own default. */ -}}
 {{- if and (hasKey .values "maxNetworks") (lt (int .values.maxNetworks) 4095) -}}

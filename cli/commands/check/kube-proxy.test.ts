@@ -62,6 +62,18 @@ describe('a cluster', () => {
       /^$/,
     ],
     [
+      "with none, and agents that read the kubelet's kubeconfig",
+      { 'ovn-udn/udn-agent': daemonSet({ args: ['--kubelet-kubeconfig=/etc/kubernetes/kubelet.conf'] }) },
+      'ok',
+      /^$/,
+    ],
+    [
+      'with none, and agents that read nothing',
+      { 'ovn-udn/udn-agent': daemonSet({ args: ['--metrics-address=127.0.0.1:9410'] }) },
+      'warning',
+      /--kubelet-kubeconfig/,
+    ],
+    [
       'with none, and settings that know it',
       {
         'ovn-udn/udn-agent': daemonSet({ envFrom: [{ configMapRef: { name: 'settings' } }] }),

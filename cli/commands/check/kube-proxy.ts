@@ -20,11 +20,11 @@ export const checkKubeProxy = (client: KubeClient, namespace: string): Promise<F
         `it runs and is not needed: it translates traffic of hosts to ClusterIPs and node ports before OVN does, for tenants' Services to addresses that host isolation drops; ${HOW}`,
       );
     }
-    if (await knowsServer(client, namespace))
-      return ok(`${NAME}: no DaemonSet in ${NAMESPACE}; agents use KUBERNETES_SERVICE_HOST`);
+    const how = await howAgentsKnowServer(client, namespace);
+    if (how !== undefined) return ok(`${NAME}: no DaemonSet in ${NAMESPACE}; agents use ${how}`);
     return warning(
       NAME,
-      'no DaemonSet: without it the agents need a direct path to the API server, KUBERNETES_SERVICE_HOST in their settings',
+      "no DaemonSet: without it the agents need a direct path to the API server, by the kubelet's kubeconfig (--kubelet-kubeconfig) or KUBERNETES_SERVICE_HOST in their settings",
     );
   });
 
@@ -36,6 +36,7 @@ const agentSchema = z.object({
       spec: z.object({
         containers: z.array(
           z.object({
+            args: z.array(z.string()).default([]),
             env: z.array(z.object({ name: z.string() })).default([]),
             envFrom: z.array(z.object({ configMapRef: z.object({ name: z.string() }).optional() })).default([]),
           }),
@@ -46,11 +47,21 @@ const agentSchema = z.object({
 });
 const configMapSchema = z.object({ data: z.record(z.string(), z.string()).default({}) });
 
-/** By a setting, as the address in a pod's own environment is a ClusterIP. */
-const knowsServer = async (client: KubeClient, namespace: string): Promise<boolean> => {
+/** The address in a pod's own environment is a ClusterIP. Undefined: they know no other. */
+const howAgentsKnowServer = async (client: KubeClient, namespace: string): Promise<string | undefined> => {
   const agent = await find(client, DAEMON_SETS, { namespace, name: AGENT });
-  if (agent === undefined) return false;
+  if (agent === undefined) return undefined;
   const { containers } = agentSchema.parse(agent).spec.template.spec;
+  if (await isSet(client, namespace, containers)) return SERVER;
+  const readsFile = containers.some(({ args }) => args.some((arg) => arg.startsWith(KUBELET_FLAG)));
+  return readsFile ? "the kubelet's kubeconfig" : undefined;
+};
+
+const KUBELET_FLAG = '--kubelet-kubeconfig=';
+
+type Containers = z.infer<typeof agentSchema>['spec']['template']['spec']['containers'];
+
+const isSet = async (client: KubeClient, namespace: string, containers: Containers): Promise<boolean> => {
   if (containers.some(({ env }) => env.some(({ name }) => name === SERVER))) return true;
   const names = containers.flatMap(({ envFrom }) => envFrom.flatMap(({ configMapRef }) => configMapRef?.name ?? []));
   const maps = await Promise.all(names.map((name) => find(client, CONFIG_MAPS, { namespace, name })));

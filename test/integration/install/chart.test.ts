@@ -75,6 +75,14 @@ const comparable = (objects: readonly Manifest[]): Map<string, unknown> =>
       }),
   );
 
+/** kustomize puts what a patch names first. */
+const byName = (workload: unknown): unknown =>
+  JSON.parse(JSON.stringify(workload), (key, value: unknown) =>
+    key === 'volumes' && Array.isArray(value)
+      ? value.toSorted((a: { name: string }, b: { name: string }) => a.name.localeCompare(b.name))
+      : value,
+  );
+
 describe('the chart', () => {
   it('is for Helm as it should be', async () => {
     expect(await chart.lint()).toContain('0 chart(s) failed');
@@ -240,8 +248,8 @@ describe('values', () => {
       const manager = textOf(objectsOf(await kubectl.run('kustomize', folder)), 'Deployment');
       expect(manager).toBe(
         textOf(objectsOf(await kubectl.run('kustomize', 'daemonset')), 'Deployment').replace(
-          '"--metrics-address=127.0.0.1:9411"',
-          '"--metrics-address=127.0.0.1:9411","--max-networks=500"',
+          '"--api-server-file=/run/ovn-udn/api-server/url"',
+          '"--api-server-file=/run/ovn-udn/api-server/url","--max-networks=500"',
         ),
       );
     } finally {
@@ -262,6 +270,41 @@ describe('values', () => {
     expect(textOf(objects, 'ConfigMap')).toContain('"UDN_GATEWAY_MODE":"local"');
   });
 
+  it('agents see the folders of the node that the values name, and other values change none', async () => {
+    const values =
+      'agent.cni.confDir=/a/net.d,agent.cni.binDir=/b/bin,agent.kubeletKubeconfig=/c/agent/kubelet.kubeconfig';
+    const defaults = textOf(await rendered(), 'DaemonSet');
+    const agents = textOf(await rendered('--set', values), 'DaemonSet');
+    expect(agents).toBe(
+      defaults
+        .replace('"path":"/etc/cni/net.d"', '"path":"/a/net.d"')
+        .replace('"path":"/opt/cni/bin"', '"path":"/b/bin"')
+        .replace('=/etc/kubernetes/kubelet.conf', '=/c/agent/kubelet.kubeconfig')
+        .replace('"mountPath":"/etc/kubernetes"', '"mountPath":"/c/agent"')
+        .replace('"path":"/etc/kubernetes"', '"path":"/c/agent"'),
+    );
+    expect(agents).toContain('"mountPath":"/etc/cni/net.d"');
+  });
+
+  it('the patch of docs/install.md for other folders of CNI is what those values do', async () => {
+    const page = await readFile('docs/install.md', 'utf8');
+    const patch = /^patches:\n(?: .*\n)+/m.exec(page)?.[0] ?? '';
+    const folder = await mkdtemp(join(tmpdir(), 'overlay-'));
+    const kubectl = await createKubectl('');
+    try {
+      const base = `namespace: ovn-udn\nresources: [${relative(await realpath(folder), resolve('daemonset'))}]\n`;
+      await writeFile(join(folder, 'kustomization.yaml'), base + patch);
+      const kustomized = comparable(objectsOf(await kubectl.run('kustomize', folder)));
+      const ours = comparable(
+        await rendered('--set', 'agent.cni.confDir=/etc/cni/other,agent.cni.binDir=/usr/libexec/cni'),
+      );
+      expect(byName(kustomized.get('DaemonSet/udn-agent'))).toEqual(byName(ours.get('DaemonSet/udn-agent')));
+    } finally {
+      await kubectl.close();
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
   it.each([
     ['crds', 'CustomResourceDefinition'],
     ['admission', 'ValidatingAdmissionPolicy'],
@@ -277,6 +320,9 @@ describe('values', () => {
     ['agnet.image.tag=v7', "additional properties 'agnet' not allowed"],
     ['agent.image.repository=', "at '/agent/image/repository'"],
     ['agent.udnAllowedDefaultServices=kube-dns', "at '/agent/udnAllowedDefaultServices'"],
+    ['agent.cni.confDir=net.d', "at '/agent/cni/confDir'"],
+    ['agent.cni.binFolder=/opt', "additional properties 'binFolder' not allowed"],
+    ['agent.kubeletKubeconfig=', "at '/agent/kubeletKubeconfig'"],
     ['agent.encryption=wireguard', "at '/agent/encryption'"],
     ['agent.imagePullPolicy=Sometimes', "at '/agent/imagePullPolicy'"],
     ['clusterManager.replicas=0', "at '/clusterManager/replicas'"],

@@ -27,7 +27,14 @@ const containerSchema = z.object({
   livenessProbe: probeSchema,
   readinessProbe: probeSchema,
   volumeMounts: z
-    .array(z.object({ name: z.string(), mountPath: z.string(), mountPropagation: z.string().optional() }))
+    .array(
+      z.object({
+        name: z.string(),
+        mountPath: z.string(),
+        mountPropagation: z.string().optional(),
+        readOnly: z.boolean().optional(),
+      }),
+    )
     .default([]),
 });
 

@@ -1,8 +1,9 @@
 /** The manifests say only what the programs understand, and all that they need. */
 import { globSync } from 'node:fs';
-import { relative } from 'node:path';
+import { dirname, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { agentHelp, parseAgentCommand } from '../../../agent/options/options.ts';
+import { serverFile } from '../../../agent/wiring/api-server.ts';
 import { CLUSTER_SETTINGS, formatClusterConfig } from '../../../api/cluster-config.ts';
 import { helpText, parseCommand } from '../../../cluster-manager/options.ts';
 import { unknownFields } from '../../../kube/testing/known-fields.ts';
@@ -156,6 +157,21 @@ describe('udn-agent', () => {
       expect(mounts.filter(({ mountPath }) => path.startsWith(`${mountPath}/`))).toHaveLength(1);
     }
     expect(mounts.find(({ mountPath }) => mountPath === '/run/netns')?.mountPropagation).toBe('HostToContainer');
+  });
+
+  it('reads the kubelet’s kubeconfig where it is mounted, and nothing is written there', () => {
+    const { kubeletKubeconfig = '' } = PROGRAMS['udn-agent'].options(containers[0].args, { UDN_NODE: 'node-1' })!;
+    expect(mounts.find(({ mountPath }) => mountPath === dirname(kubeletKubeconfig))).toMatchObject({ readOnly: true });
+  });
+
+  it('publishes the API server where cluster managers look, which see nothing else of the node', () => {
+    const { statusSocket } = PROGRAMS['udn-agent'].options([], { UDN_NODE: 'node-1' })!;
+    const manager = readWorkload('udn-cluster-manager').spec.template.spec;
+    const [container] = manager.containers;
+    expect(PROGRAMS['udn-cluster-manager'].options(container.args, {})?.apiServerFile).toBe(serverFile(statusSocket));
+    const path = dirname(serverFile(statusSocket));
+    expect(container.volumeMounts).toEqual([{ name: 'api-server', mountPath: path, readOnly: true }]);
+    expect(manager.volumes).toMatchObject([{ name: 'api-server', hostPath: { path } }]);
   });
 
   it('makes links in the node’s own network', () => expect(spec.template.spec.hostNetwork).toBe(true));

@@ -1,0 +1,22 @@
+/** Where the kernel has no datapath, the pods of an installation with Open vSwitch and OVN get the userspace one. */
+import { podPolicy } from './pod-policy.ts';
+
+/** The pods of `daemonset/ovn`. */
+const CONDITION = `object.metadata.?labels['app.kubernetes.io/name'].orValue('') == 'udn-ovn'`;
+
+const EXPRESSION = `Object{spec: Object.spec{
+  initContainers: [Object.spec.initContainers{
+    name: 'ovsdb-server',
+    env: [Object.spec.initContainers.env{name: 'OVN_DATAPATH', value: 'netdev'}]}],
+  containers: [Object.spec.containers{
+    name: 'ovs-vswitchd',
+    volumeMounts: [Object.spec.containers.volumeMounts{name: 'tun', mountPath: '/dev/net/tun'}]}],
+  volumes: [Object.spec.volumes{
+    name: 'tun',
+    hostPath: Object.spec.volumes.hostPath{path: '/dev/net/tun', type: 'CharDevice'}}]}}`;
+
+export const USERSPACE_POLICY = podPolicy({
+  name: 'sandbox-userspace-datapath',
+  expression: EXPRESSION,
+  condition: CONDITION,
+});
