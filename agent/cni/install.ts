@@ -33,7 +33,7 @@ const LOOPBACK = 'loopback';
 /** In every copy of the shim, and in no other plugin. */
 const MARK = 'udn-cni/1 ';
 
-/** The shim is that plugin, too, by its name. One of somebody else is kept. @param shim and result as for `installPlugin` */
+/** The shim is that plugin, too, by its name. One that is not the shim is kept. @param shim and result as for `installPlugin` */
 export const installLoopback = async (shim: string, folder: string): Promise<boolean> => {
   const target = join(folder, LOOPBACK);
   const current = await readFile(target).catch(() => undefined);
