@@ -110,6 +110,8 @@ const serveNode = async (context: AgentContext, node: Node, resources: AsyncDisp
   const plugin = await keepPlugin(context, resources);
   cniIsOpen(plugin);
   const sources = await startStatus(context, { ...node, ...prerequisites, handler, health, plugin }, resources);
+  // Before the status socket closes: whoever cleans the node asks there whether an agent may put files back.
+  resources.defer(() => plugin.stop());
   const { replica } = edges.databases.openvswitch;
   await untilReady({ ...prerequisites, facts: core.facts, replica, nftables: datapath.nftables }, signal);
   await plugin.open();

@@ -61,8 +61,8 @@ export const PROBLEM_CAUSES = {
     follows: ['backend-failing'],
   },
   'cni-not-installed': {
-    summary: 'the CNI plugin or its configuration cannot be written',
-    next: 'free disk space, or make the folder writable: df, mount; the agent retries',
+    summary: 'the CNI plugin or its configuration cannot be installed',
+    next: 'the message has the error: free disk space, or make the folder writable (df, mount); the agent retries',
   },
   'cni-ovn': {
     summary: 'ovn-controller does not install ports of pods',

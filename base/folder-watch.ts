@@ -58,8 +58,15 @@ export class FolderWatch {
   }
 }
 
-/** Undefined: there is none. The kernel gives a number again at once to the next file: the time distinguishes them. */
+/**
+ * Undefined: there is none, or it cannot be looked at. The kernel gives a number again at once to the next file: the time distinguishes
+ * them.
+ */
 export const fileIdentity = (path: string): string | undefined => {
-  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return found === undefined ? undefined : `${found.dev}:${found.ino}:${found.birthtimeNs}`;
+  try {
+    const { dev, ino, birthtimeNs } = statSync(path, { bigint: true });
+    return `${dev}:${ino}:${birthtimeNs}`;
+  } catch {
+    return undefined;
+  }
 };

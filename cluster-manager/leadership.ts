@@ -10,7 +10,6 @@ import type { LeaderElectionObservation } from '../kube/lease/types.ts';
 import { LEASES } from '../kube/resources.ts';
 import type { KubeClient, KubeObject } from '../kube/types.ts';
 import type { LeaseOptions } from './options.ts';
-import { whileSole } from './other-installations.ts';
 
 export interface LeadershipOptions {
   readonly client: KubeClient;
@@ -20,23 +19,20 @@ export interface LeadershipOptions {
   readonly log: Logger;
   /** The API server has answered about the Lease. */
   readonly onReached?: () => void;
-  /** Why it waits for another installation; undefined: it does not any more. */
-  readonly onWaiting?: (reason: string | undefined) => void;
   readonly clock?: Clock;
 }
 
-type Work = (signal: AbortSignal, isHeld: () => boolean) => Promise<void>;
-
 /**
- * Does the work once we lead, and no other installation works, until `signal` aborts.
+ * Does the work once we lead, until `signal` aborts.
  * @throws when leadership is lost: others may have given out what we hold in memory, so the process has to restart; and when
  *   it works without the Lease, and another instance holds it, or comes to hold it later
  */
-export const whenLeading = async (options: LeadershipOptions, allWork: Work, signal: AbortSignal): Promise<void> => {
+export const whenLeading = async (
+  options: LeadershipOptions,
+  work: (signal: AbortSignal, isHeld: () => boolean) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> => {
   const { client, lease, log, electsLeader = true, onReached = () => {} } = options;
-  const { clock = systemClock, onWaiting = () => {} } = options;
-  const work: Work = (leading, isHeld) =>
-    whileSole({ client, lease, clock, log, onWaiting }, (sole) => allWork(sole, isHeld), leading);
   if (!electsLeader) {
     return workWithoutLease(options, work, signal);
   }
@@ -60,7 +56,7 @@ export const whenLeading = async (options: LeadershipOptions, allWork: Work, sig
  */
 const workWithoutLease = async (
   { client, lease, log, onReached = () => {}, clock = systemClock }: LeadershipOptions,
-  work: Work,
+  work: (signal: AbortSignal, isHeld: () => boolean) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> => {
   const stop = new AbortController();

@@ -148,22 +148,6 @@ it('of two with a Lease one works, and the other takes over', async () => {
   expect(await second.ended).toEqual([0, null]);
 });
 
-it('of two installations the later one waits and is not ready, and works when the other has ended', async () => {
-  for (const name of ['one', 'two']) await client.create(NAMESPACES, { metadata: { name } });
-  const first = await start(['--lease', 'one/udn-cluster-manager']);
-  const second = await start(['--lease', 'two/udn-cluster-manager'], 'waiting for another installation');
-  const ready = async (): Promise<number> => (await fetch(`http://127.0.0.1:${second.metricsPort}/readyz`)).status;
-  expect(await ready()).toBe(503);
-  first.child.kill('SIGTERM');
-  expect(await first.ended).toEqual([0, null]);
-  await vi.waitFor(async () => expect(await ready()).toBe(200), { timeout: 20_000, interval: 50 });
-  await client.create(NAMESPACES, tenant('l2'));
-  await client.create(USER_DEFINED_NETWORKS, layer2Udn('l2/net', ['10.20.0.0/16']));
-  await vi.waitFor(async () => expect(await conditionOf('l2')).toBe('True'), { timeout: 20_000, interval: 50 });
-  second.child.kill('SIGTERM');
-  expect(await second.ended).toEqual([0, null]);
-});
-
 it('is ready when it has read what there is, and says until then what it has not', async () => {
   const name = 'userdefinednetworks.k8s.ovn.org';
   await client.delete(CUSTOM_RESOURCE_DEFINITIONS, { name });

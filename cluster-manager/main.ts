@@ -70,7 +70,6 @@ const run = async (options: Options, signal: AbortSignal): Promise<void> => {
   // Ready to take over, where it does not lead.
   let isStandby = electsLeader;
   let isReached = false;
-  let waitsFor: string | undefined;
   const lead = (leading: AbortSignal, held: () => boolean): Promise<void> => {
     isStandby = false;
     isHeld = held;
@@ -89,7 +88,6 @@ const run = async (options: Options, signal: AbortSignal): Promise<void> => {
         return [
           `the API server ${connection.server} has not answered the request for the Lease ${lease.namespace}/${lease.name}`,
         ];
-      if (waitsFor !== undefined) return [waitsFor];
       return isStandby || manager.state !== undefined ? [] : manager.mirrors.unread();
     },
   };
@@ -100,10 +98,7 @@ const run = async (options: Options, signal: AbortSignal): Promise<void> => {
     const onReached = (): void => {
       isReached = true;
     };
-    const onWaiting = (reason: string | undefined): void => {
-      waitsFor = reason;
-    };
-    await whenLeading({ client: leaseClient, lease, electsLeader, log, onReached, onWaiting }, lead, signal);
+    await whenLeading({ client: leaseClient, lease, electsLeader, log, onReached }, lead, signal);
   } finally {
     await http.close();
     client.close();

@@ -1,5 +1,4 @@
 /** Puts the plugin and its configuration where the container runtime looks for them. */
-import { randomBytes } from 'node:crypto';
 import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CNI_NETWORK_NAME, CNI_PLUGIN_TYPE } from '../../api/names.ts';
@@ -44,13 +43,14 @@ export const installLoopback = async (shim: string, folder: string): Promise<boo
 
 /**
  * To be called when pods can be added: the kubelet takes the node for ready when it sees the file.
+ * @param keepsOurs a list that others have changed is kept while it has our plugin: some, as those of service meshes, add theirs behind it
  * @returns whether it was not there, or another one
  */
-export const installConfiguration = async (folder: string): Promise<boolean> => {
+export const installConfiguration = async (folder: string, keepsOurs = false): Promise<boolean> => {
   const content = `${JSON.stringify(NETWORK, undefined, 2)}\n`;
   const target = join(folder, CONFIGURATION);
   const current = await readFile(target, 'utf8').catch(() => undefined);
-  const differs = current !== content;
+  const differs = current !== content && !(keepsOurs && (await ownerOf(target)) === 'us');
   if (differs) await replace(target, (draft) => writeFile(draft, content, { mode: 0o644 }));
   const earlier = join(folder, EARLIER);
   if ((await ownerOf(earlier)) === 'us') await rm(earlier, { force: true });
@@ -86,7 +86,8 @@ const isSame = async (a: string, b: string): Promise<boolean> => {
 /** By renaming: a program that is being executed cannot be overwritten, and a half-written file must not be read. */
 const replace = async (target: string, write: (draft: string) => Promise<void>): Promise<void> => {
   await mkdir(dirname(target), { recursive: true });
-  const draft = `${target}.${randomBytes(4).toString('hex')}`;
+  // Of one name: errors that name it are equal, and a killed agent leaves no more than one.
+  const draft = `${target}.draft`;
   try {
     await write(draft);
     await rename(draft, target);

@@ -33,7 +33,7 @@ afterEach(async () => {
 const plugin = (): string => join(bin, 'ovn-k8s-cni-overlay');
 const configuration = (): string => join(conf, '10-ovn-kubernetes.conflist');
 const causes = () => keeper.problems().map(({ object, cause }) => [object, cause]);
-const eventually = (look: () => void): Promise<void> => vi.waitFor(look, 5_000);
+const eventually = (look: () => void | Promise<void>): Promise<void> => vi.waitFor(look, 5_000);
 
 it('puts the plugin in its place at once, and the configuration when pods can be added', async () => {
   await keeper.start();
@@ -49,8 +49,43 @@ it('puts back what somebody removes or changes', async () => {
   rmSync(configuration());
   await eventually(() => expect(existsSync(configuration())).toBe(true));
   writeFileSync(plugin(), 'another program');
-  await eventually(() => expect(readFileSync(plugin(), 'utf8')).toBe('program'));
-  await eventually(() => expect(repaired).toEqual(expect.arrayContaining([conf, bin])));
+  await eventually(async () => {
+    await clock.advance(1_000);
+    expect(readFileSync(plugin(), 'utf8')).toBe('program');
+  });
+  expect(repaired).toEqual([conf, bin]);
+});
+
+it('keeps a list that others have added to, and writes one that has our plugin no more', async () => {
+  await keeper.start();
+  await keeper.open();
+  const plugins = [{ type: 'ovn-k8s-cni-overlay' }, { type: 'istio-cni' }];
+  const chained = JSON.stringify({ cniVersion: '1.0.0', name: 'ovn-kubernetes', plugins });
+  writeFileSync(configuration(), chained);
+  rmSync(plugin());
+  await eventually(() => expect(repaired).toEqual([bin]));
+  expect(readFileSync(configuration(), 'utf8')).toBe(chained);
+  writeFileSync(configuration(), JSON.stringify({ cniVersion: '1.0.0', name: 'other', plugins: [{ type: 'other' }] }));
+  await eventually(async () => {
+    await clock.advance(1_000);
+    expect(readFileSync(configuration(), 'utf8')).toContain('ovn-k8s-cni-overlay');
+  });
+});
+
+it('repairs at a growing distance what another program changes again and again, and reports it', async () => {
+  await keeper.start();
+  await keeper.open();
+  const isPut = () => eventually(() => expect([existsSync(plugin()), clock.pending]).toEqual([true, 1]));
+  rmSync(plugin());
+  await isPut();
+  for (const pause of [1_000, 2_000]) {
+    rmSync(plugin());
+    await clock.advance(pause - 1);
+    expect(existsSync(plugin())).toBe(false);
+    await clock.advance(1);
+    await isPut();
+  }
+  await eventually(() => expect(causes()).toEqual([['Node/node1', 'changed-by-others']]));
 });
 
 it('reports a configuration that the container runtime reads first, until it is gone', async () => {
@@ -73,10 +108,32 @@ it('reports a folder that cannot be written, and tries again', async () => {
   writeFileSync(bin, 'a file where the folder should be');
   await keeper.start();
   expect(causes()).toEqual([['Node/node1', 'cni-not-installed']]);
-  expect(reported.at(-1)?.[0]).toContain(`the CNI plugin cannot be written to ${bin}: `);
+  expect(reported.at(-1)?.[0]).toContain(`the CNI program cannot be installed in ${bin}: `);
   rmSync(bin);
   mkdirSync(bin);
   await clock.advance(1_000);
   await eventually(() => expect(existsSync(plugin())).toBe(true));
   await eventually(() => expect(causes()).toEqual([]));
+});
+
+it('does not take its own draft for news while writing fails', async () => {
+  // What is written cannot be put in its place: a folder has the name.
+  mkdirSync(join(plugin(), 'in the way'), { recursive: true });
+  await keeper.start();
+  await keeper.open();
+  for (const pause of [1_000, 2_000, 4_000]) {
+    await eventually(() => expect(clock.pending).toBe(1));
+    await clock.advance(pause);
+  }
+  await eventually(() => expect(clock.pending).toBe(1));
+  expect(causes()).toEqual([['Node/node1', 'cni-not-installed']]);
+  expect(reported).toHaveLength(1);
+});
+
+it('leaves no timer behind', async () => {
+  writeFileSync(bin, 'a file where the folder should be');
+  await keeper.start();
+  expect(clock.pending).toBe(1);
+  await keeper.stop();
+  expect(clock.pending).toBe(0);
 });

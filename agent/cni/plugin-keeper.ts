@@ -27,16 +27,18 @@ export interface PluginKeeperOptions {
 
 export class PluginKeeper {
   readonly #options: PluginKeeperOptions;
+  /** What fails, and what others change again and again, is done after a growing pause: events of a folder may be our own drafts. */
   readonly #backoff = new Backoff({ minMs: 1_000, maxMs: 30_000 });
   readonly #watches: FolderWatch[] = [];
-  /** Folders whose file was in its place once. */
-  readonly #installed = new Set<string>();
+  /** What was in its place once. */
+  readonly #installed = new Set<Part>();
   #problems: readonly Problem[] = [];
   #isOpen = false;
   #isStopped = false;
   #isDirty = false;
   #running: Promise<void> | undefined;
-  #cancelRetry = (): void => {};
+  /** Until the next look, which no event brings forward. */
+  #cancelPause: (() => void) | undefined;
 
   constructor(options: PluginKeeperOptions) {
     this.#options = options;
@@ -46,8 +48,11 @@ export class PluginKeeper {
   async start(): Promise<void> {
     await this.#look();
     const { cniBinFolder, cniConfFolder } = this.#options;
+    const onChange = (): void => {
+      if (this.#cancelPause === undefined) void this.#look();
+    };
     for (const folder of new Set([cniBinFolder, cniConfFolder]))
-      this.#watches.push(new FolderWatch({ folder, onChange: () => void this.#look() }));
+      this.#watches.push(new FolderWatch({ folder, onChange }));
   }
 
   /** From now on pods can be added, and the configuration is kept, too. Resolves when it was written, or that has failed. */
@@ -63,9 +68,9 @@ export class PluginKeeper {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#cancelRetry();
     for (const watch of this.#watches) watch.close();
     await this.#running;
+    this.#cancelPause?.();
   }
 
   #look(): Promise<void> {
@@ -78,33 +83,61 @@ export class PluginKeeper {
   async #lookWhileDirty(): Promise<void> {
     while (this.#isDirty && !this.#isStopped) {
       this.#isDirty = false;
-      await this.#lookOnce();
+      const isDone = await this.#lookOnce();
+      if (!isDone) break;
     }
     this.#running = undefined;
   }
 
-  async #lookOnce(): Promise<void> {
-    const { shim, cniBinFolder: bin, cniConfFolder: conf } = this.#options;
-    const failures = [
-      ...(await this.#keep('the CNI plugin', bin, () => installPrograms(shim, bin))),
-      ...(this.#isOpen ? await this.#keep('the CNI configuration', conf, () => installConfiguration(conf)) : []),
+  /** @returns whether everything was in its place already */
+  async #lookOnce(): Promise<boolean> {
+    const { shim, cniBinFolder: bin, cniConfFolder: conf, clock } = this.#options;
+    const outcomes = [
+      await this.#keep('program', bin, () => installPrograms(shim, bin)),
+      ...(this.#isOpen
+        ? [
+            await this.#keep('configuration', conf, () =>
+              installConfiguration(conf, this.#installed.has('configuration')),
+            ),
+          ]
+        : []),
     ];
+    const failures = outcomes.flatMap((outcome) => (outcome instanceof Error ? [outcome.message] : []));
+    const isDone = failures.length === 0 && !outcomes.includes('repaired');
+    this.#cancelPause?.();
+    this.#cancelPause = undefined;
+    if (isDone) this.#backoff.reset();
+    else if (!this.#isStopped) {
+      this.#cancelPause = clock.schedule(this.#backoff.nextMs(), () => {
+        this.#cancelPause = undefined;
+        void this.#look();
+      });
+    }
     const foreign = await foreignConfigurations(conf, CONFIGURATION).catch(() => []);
-    this.#report([...failures, ...foreign.map((one) => this.#problem('cni-configuration-foreign', sentenceOf(one)))]);
-    this.#cancelRetry();
-    if (failures.length === 0) this.#backoff.reset();
-    else this.#cancelRetry = this.#options.clock.schedule(this.#backoff.nextMs(), () => void this.#look());
+    this.#report([
+      ...failures.map((message) => this.#problem('cni-not-installed', message)),
+      ...(failures.length === 0 && this.#backoff.failures >= OFTEN
+        ? [
+            this.#problem(
+              'changed-by-others',
+              `another program changes files of the CNI plugin again and again: ${bin}, ${conf}`,
+            ),
+          ]
+        : []),
+      ...foreign.map((one) => this.#problem('cni-configuration-foreign', sentenceOf(one))),
+    ]);
+    return isDone;
   }
 
   /** @param install returns whether it had to write */
-  async #keep(what: string, folder: string, install: () => Promise<boolean>): Promise<Problem[]> {
-    const key = `${what} ${folder}`;
+  async #keep(part: Part, folder: string, install: () => Promise<boolean>): Promise<'kept' | 'repaired' | Error> {
     try {
-      if ((await install()) && this.#installed.has(key)) this.#options.onRepaired(folder);
-      this.#installed.add(key);
-      return [];
+      const isRepair = (await install()) && this.#installed.has(part);
+      this.#installed.add(part);
+      if (isRepair) this.#options.onRepaired(folder);
+      return isRepair ? 'repaired' : 'kept';
     } catch (error) {
-      return [this.#problem('cni-not-installed', `${what} cannot be written to ${folder}: ${messageOf(error)}`)];
+      return new Error(`the CNI ${part} cannot be installed in ${folder}: ${messageOf(error)}`);
     }
   }
 
@@ -118,6 +151,11 @@ export class PluginKeeper {
     if (before !== now) this.#options.onProblems(problems);
   }
 }
+
+type Part = 'program' | 'configuration';
+
+/** Repairs, each at the first look after the one before. */
+const OFTEN = 3;
 
 const installPrograms = async (shim: string, folder: string): Promise<boolean> => {
   const isWritten = await installPlugin(shim, folder);

@@ -52,8 +52,8 @@ describe('ready', () => {
     ['node n1 has no subnet', { podReasons: () => ['node n1 has no subnet'] }],
     ['the socket for the CNI plugin is not open yet', { isCniOpen: () => false }],
     [
-      'the CNI plugin cannot be written to /opt/cni/bin: ENOSPC',
-      { pluginReasons: () => ['the CNI plugin cannot be written to /opt/cni/bin: ENOSPC'] },
+      'the CNI program cannot be installed in /opt/cni/bin: ENOSPC',
+      { pluginReasons: () => ['the CNI program cannot be installed in /opt/cni/bin: ENOSPC'] },
     ],
     ['the southbound database cannot be reached', { connected: () => new Map([['southbound', false]]) }],
     [

@@ -46,7 +46,9 @@ export const openProbes = ({
     reasonsNotServing({
       podReasons: () => readiness.reasons(),
       isCniOpen: () => plugin !== undefined,
-      pluginReasons: () => plugin?.problems().map(({ message }) => message) ?? [],
+      // A configuration of others that comes first may call ours: who knows that reads the problem.
+      pluginReasons: () =>
+        (plugin?.problems() ?? []).filter(({ cause }) => cause === 'cni-not-installed').map(({ message }) => message),
       connected,
       queues,
       gateway: () => gatewayKnowledge(keeper),

@@ -62,9 +62,10 @@ export const accountOf = (namespace: string, program: Program): string =>
 export const checkPermissions = (client: KubeClient, namespace: string, program: Program): Promise<Finding> => {
   const what = `rights of ${program}`;
   const user = accountOf(namespace, program);
+  const lease = { resource: 'leases.coordination.k8s.io', namespace, name: program };
   const wishes: Wish[] = [
     ...Object.entries(PERMISSIONS[program]).flatMap(([resource, verbs]) => verbs.map((verb) => ({ resource, verb }))),
-    ...(program === CLUSTER_MANAGER ? leaseWishes(namespace, program) : []),
+    ...(program === CLUSTER_MANAGER ? LEASE_VERBS.map((verb) => ({ ...lease, verb })) : []),
   ];
   return findingOf(what, async () => {
     const missing = await Promise.all(
@@ -74,12 +75,6 @@ export const checkPermissions = (client: KubeClient, namespace: string, program:
     );
     return resultOf(what, missing.flat());
   });
-};
-
-/** Its own, and those of other installations. */
-const leaseWishes = (namespace: string, name: string): Wish[] => {
-  const lease = { resource: 'leases.coordination.k8s.io', name };
-  return [...LEASE_VERBS.map((verb) => ({ ...lease, namespace, verb })), { ...lease, verb: 'list' }];
 };
 
 const PROGRAMS = [AGENT, CLUSTER_MANAGER] as const;

@@ -33,10 +33,21 @@ it('an image that is missing, once for all nodes that lack it', async () => {
 });
 
 it('a program that ends, by the last line that it wrote', async () => {
-  const terminated = { exitCode: 2, reason: 'Error', message: 'starting\nudn-agent: --mtu "x" is not a number\n' };
+  const terminated = {
+    exitCode: 2,
+    reason: 'Error',
+    message: 'starting\nudn-agent: --mtu "x" is not a number\nTry: udn-agent --help\n',
+  };
   const status = container({ waiting: { reason: 'CrashLoopBackOff' } }, { lastState: { terminated } });
   expect(await causes(['a', status])).toEqual([
     'udn-agent ended with exit status 2: udn-agent: --mtu "x" is not a number; kubectl logs --previous (a)',
+  ]);
+});
+
+it('a container that the kernel ended', async () => {
+  const terminated = { exitCode: 137, reason: 'OOMKilled', message: '{"msg":"ready"}' };
+  expect(await causes(['a', container({ terminated })])).toEqual([
+    'udn-agent ended with exit status 137: OOMKilled; kubectl logs --previous (a)',
   ]);
 });
 

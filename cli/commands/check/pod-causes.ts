@@ -83,10 +83,21 @@ const causeOfContainer = ({ name, image, state, lastState }: Container): string 
     return `image ${image} of ${name} cannot be pulled: ${message === '' ? reason : message}; load it on the node, or set another name in the overlay or the values`;
   const ended = state.terminated ?? (reason === 'CrashLoopBackOff' ? lastState.terminated : undefined);
   if (ended !== undefined && ended.exitCode !== 0) {
-    const last = ended.message.trim().split('\n').at(-1) ?? '';
-    return `${name} ended with exit status ${ended.exitCode}: ${last === '' ? ended.reason : last}; kubectl logs --previous`;
+    const why = [SILENT.has(ended.reason) ? '' : ended.reason, lastWords(name, ended.message)].filter(
+      (one) => one !== '',
+    );
+    return `${name} ended with exit status ${ended.exitCode}${why.length === 0 ? '' : `: ${why.join(', ')}`}; kubectl logs --previous`;
   }
   // What every container that starts has.
   if (reason === '' || reason === 'ContainerCreating' || reason === 'PodInitializing') return undefined;
   return `${name} does not start: ${reason}${message === '' ? '' : `: ${message}`}`;
+};
+
+/** Reasons that say no more than the exit status. */
+const SILENT: ReadonlySet<string> = new Set(['', 'Error', 'Completed']);
+
+/** The error with which our programs end (program/run.ts); others write their own last line. */
+const lastWords = (name: string, message: string): string => {
+  const lines = message.trim().split('\n');
+  return lines.findLast((line) => line.startsWith(`${name}: `)) ?? '';
 };
