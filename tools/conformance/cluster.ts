@@ -7,11 +7,13 @@ import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
 import { NODE_KUBECONFIG, OPT } from '../../sandbox/machine/node-root.ts';
 import { referenceOf, specImages, tagsFor } from './images.ts';
 import type { ConformancePrograms } from './programs.ts';
+import type { ClusterNeeds } from './suites.ts';
 
 export interface ClusterSpec {
   /** The repository's. */
   readonly root: string;
   readonly programs: ConformancePrograms;
+  readonly cluster: ClusterNeeds;
   readonly progress: (text: string) => void;
   readonly onError: (error: unknown) => void;
   /** When it resolves while the cluster comes up, that is given up. */
@@ -21,7 +23,8 @@ export interface ClusterSpec {
 /** Three: some specs need as many, and specs of zones need three of those. */
 export const NODES = 3;
 const NODE_NAMES = Array.from({ length: NODES }, (_, index) => `node-${index + 1}`);
-const START_SECONDS = 300;
+/** An emulated guest takes six minutes where it has two processors for itself. */
+const START_SECONDS = 900;
 
 /** Where nodes and the host outside of the cluster see what is in `build/conformance`. */
 export const PROGRAMS = `${OPT}/build/conformance`;
@@ -35,7 +38,11 @@ export const startCluster = async (spec: ClusterSpec): Promise<Sandbox> => {
   const folder = join(spec.root, 'build', 'conformance');
   const images = await writeParts(folder, spec);
   const options = { name: 'conformance', nodes: NODES, kubelet: 'real', dns: 'coredns' } as const;
-  const sandbox = await startSandbox({ ...options, timeoutSeconds: START_SECONDS }, { progress, onError, stop });
+  const { egress, needs } = spec.cluster;
+  const sandbox = await startSandbox(
+    { ...options, egress, needs: [...needs], timeoutSeconds: START_SECONDS },
+    { progress, onError, stop },
+  );
   try {
     await prepare(sandbox, images);
     progress('every node has the images');
