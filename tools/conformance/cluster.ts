@@ -37,8 +37,8 @@ export const startCluster = async (spec: ClusterSpec): Promise<Sandbox> => {
   const { progress, onError, stop } = spec;
   const folder = join(spec.root, 'build', 'conformance');
   const images = await writeParts(folder, spec);
-  const options = { name: 'conformance', nodes: NODES, kubelet: 'real', dns: 'coredns' } as const;
-  const { egress, needs } = spec.cluster;
+  const { name, egress, needs } = spec.cluster;
+  const options = { name, nodes: NODES, kubelet: 'real', dns: 'coredns' } as const;
   const sandbox = await startSandbox(
     { ...options, egress, needs: [...needs], timeoutSeconds: START_SECONDS },
     { progress, onError, stop },

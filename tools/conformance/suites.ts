@@ -16,6 +16,8 @@ export interface Suite {
 }
 
 export interface ClusterNeeds {
+  /** Of the sandbox: clusters of several runs may be up at once. */
+  readonly name: string;
   /** Of its kernel: it is a guest's, where this machine's lacks it. */
   readonly needs: readonly Need[];
   /** Specs of DNS and of proxies read from pods by the API server, which is on no node. */
@@ -23,7 +25,9 @@ export interface ClusterNeeds {
 }
 
 /** Specs find Services by name, and tenants' pods reach the DNS server only by the VRF of their network. */
-const TENANTS: ClusterNeeds = { needs: ['vrf', 'kernel-datapath'], egress: 'none' };
+const TENANTS: ClusterNeeds = {
+  ...{ name: 'conformance-tenants', needs: ['vrf', 'kernel-datapath'], egress: 'none' },
+};
 
 /** Tenants have the same subnets, all of them: they must not notice each other. */
 const SUBNETS = { ipv4: '10.200.0.0/16', ipv6: 'fd00:200::/48' };
@@ -34,7 +38,7 @@ export const SUITES: readonly Suite[] = [
     title: 'Default network',
     focus: String.raw`\[sig-network\]`,
     network: undefined,
-    cluster: { needs: [], egress: 'konnectivity' },
+    cluster: { name: 'conformance', needs: [], egress: 'konnectivity' },
   },
   {
     name: 'layer3',
