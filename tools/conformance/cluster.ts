@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { copyFile, mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { ensureCoredns } from '../../sandbox/coredns/ensure.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
 import { NODE_KUBECONFIG, OPT } from '../../sandbox/machine/node-root.ts';
 import { referenceOf, specImages, tagsFor } from './images.ts';
@@ -54,9 +55,10 @@ export const startCluster = async (spec: ClusterSpec): Promise<Sandbox> => {
 };
 
 /** @returns a script that gives a node its images */
-const writeParts = async (folder: string, { programs, progress }: ClusterSpec): Promise<string> => {
+const writeParts = async (folder: string, { root, programs, progress }: ClusterSpec): Promise<string> => {
   await mkdir(folder, { recursive: true });
-  const images = await specImages(programs, progress);
+  const coredns = await ensureCoredns({ root, progress });
+  const images = await specImages({ ...programs, coredns }, progress);
   await Promise.all([
     ...RUN_OUTSIDE.map((name) => copyWhole(programs[name], join(folder, name))),
     ...images.map(({ name, archive }) => writeFile(join(folder, `${name}.tar`), archive)),

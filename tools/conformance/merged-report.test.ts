@@ -42,13 +42,15 @@ describe('openSpecs', () => {
       listed.map((spec) => ({ spec, suites: [suite.name], reason: 'a reason that a user accepts' })),
     );
 
-  it('selects what failed, was interrupted or was not started, by the whole name', () => {
+  it('selects what failed, was interrupted or was not started', () => {
     const names = [name('a (b) [c]'), name('d.e'), name('f'), name('g')] as const;
     const [failed, interrupted, late, passed] = names;
     const pattern = open({ [failed]: 'failed', [interrupted]: 'interrupted', [late]: 'not run', [passed]: 'passed' });
     const matches = (text: string): boolean => new RegExp(pattern ?? '(?!)').test(text);
     expect(names.map(matches)).toEqual([true, true, true, false]);
-    expect([name('dXe'), `x ${late}`].map(matches)).toEqual([false, false]);
+    expect(matches(name('dXe'))).toBe(false);
+    // As ginkgo has it.
+    expect(matches(`Kubernetes e2e suite ${late}`)).toBe(true);
   });
 
   it('selects nothing when nothing is open: a listed failure is none, nor a spec that no run chooses', () => {
