@@ -72,7 +72,10 @@ export const specImages = async (parts: ImageParts, progress: (text: string) => 
       'agnhost',
       [
         ...[await treeLayer(), tools, await layerOf(tarArchive([...programs, ...servingCertificate()]))],
-        ...[await layerOf(tarArchive([program('agnhost', agnhost)])), await layerOf(tarArchive([program('coredns', coredns)]))],
+        ...[
+          await layerOf(tarArchive([program('agnhost', agnhost)])),
+          await layerOf(tarArchive([program('coredns', coredns)])),
+        ],
       ],
       ['pause'],
     ),
@@ -85,7 +88,9 @@ const NETCAT = '#!/bin/sh\nexec nc.openbsd "$@"\n';
 
 /** Of servers of TLS, whose clients do not look at it. agnhost finds both in its working directory. */
 const servingCertificate = (): TarEntry[] => {
-  const { certificate, key } = createAuthority('conformance', Date.now()).issue({ commonName: 'localhost' }, ['localhost']);
+  const { certificate, key } = createAuthority('conformance', Date.now()).issue({ commonName: 'localhost' }, [
+    'localhost',
+  ]);
   return [
     { kind: 'file', path: 'localhost.crt', content: Buffer.from(certificate), mode: 0o644 },
     { kind: 'file', path: 'localhost.key', content: Buffer.from(key), mode: 0o644 },
