@@ -10,6 +10,7 @@ import { findArtifacts } from '../sandbox/artifacts.ts';
 import { ensureChromium } from '../sandbox/browser/chromium-tree.ts';
 import { ensureCoredns } from '../sandbox/coredns/ensure.ts';
 import { ensureGuestImages } from '../sandbox/guest/images.ts';
+import { ensureKonnectivity } from '../sandbox/konnectivity/ensure.ts';
 import { ensureKubernetes } from '../sandbox/kubernetes/build.ts';
 import { CONTROL_PLANE_PROGRAMS, REAL_KUBELET_PROGRAMS } from '../sandbox/kubernetes/recipe.ts';
 import { ensureRuntimeTree } from '../sandbox/real-kubelet/tree.ts';
@@ -54,6 +55,7 @@ const main = async (requested: readonly string[]): Promise<void> => {
   if (lanes.some((lane) => lane.startsWith('e2e'))) {
     await ensureKubernetes([...CONTROL_PLANE_PROGRAMS, ...REAL_KUBELET_PROGRAMS], { root: process.cwd(), progress });
     await ensureCoredns({ root: process.cwd(), progress });
+    await ensureKonnectivity({ root: process.cwd(), progress });
     await ensureRuntimeTree(progress);
     for (const { packages } of imageSpecs()) await ensureBaseLayer(packages, { epoch: 0, fresh: false, progress });
     // The client of a guest is notified again.

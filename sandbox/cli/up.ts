@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import {
   API_KINDS,
   DNS_KINDS,
+  EGRESSES,
   ENCRYPTIONS,
   GATEWAY_MODES,
   IP_FAMILIES,
@@ -45,6 +46,7 @@ export const addUpCommand = (program: Command): void => {
     )
     .addOption(choice('--kubelet <kind>', 'the kubelets', KUBELET_KINDS, 'builtin'))
     .addOption(choice('--dns <kind>', 'DNS server for names of Services', DNS_KINDS, 'none'))
+    .addOption(choice('--egress <kind>', 'how the API server reaches Services and pods', EGRESSES, 'none'))
     .addOption(
       choice('--encryption <kind>', "of tunnels between nodes; ipsec needs the kernel's datapath", ENCRYPTIONS, 'none'),
     )

@@ -1,4 +1,4 @@
-// CoreDNS with the plugins that a DNS server of a cluster needs, and no others.
+// CoreDNS with the plugins that a DNS server of a cluster needs, and those of servers that Kubernetes' specs start (hosts, log).
 package main
 
 import (
@@ -8,14 +8,16 @@ import (
 	_ "github.com/coredns/coredns/plugin/cache"
 	_ "github.com/coredns/coredns/plugin/errors"
 	_ "github.com/coredns/coredns/plugin/health"
+	_ "github.com/coredns/coredns/plugin/hosts"
 	_ "github.com/coredns/coredns/plugin/kubernetes"
 	_ "github.com/coredns/coredns/plugin/loadbalance"
+	_ "github.com/coredns/coredns/plugin/log"
 	_ "github.com/coredns/coredns/plugin/ready"
 )
 
 // In the order in which they are asked.
 func init() {
-	dnsserver.Directives = []string{"errors", "health", "ready", "cache", "loadbalance", "kubernetes"}
+	dnsserver.Directives = []string{"errors", "log", "health", "ready", "cache", "loadbalance", "hosts", "kubernetes"}
 }
 
 func main() { coremain.Run() }

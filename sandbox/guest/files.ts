@@ -36,7 +36,15 @@ export const makePrograms = async (artifacts: Artifacts, target: string): Promis
   const root = join(target, GUEST_ROOT);
   await mkdir(root, { recursive: true });
   const isIncluded = (path: string): boolean => !/\.map$|\/(bench|reports|tsbuildinfo)$/.test(path);
-  for (const part of ['package.json', 'build', 'dist', 'daemonset', 'sandbox/coredns', 'sandbox/kubernetes']) {
+  for (const part of [
+    'package.json',
+    'build',
+    'dist',
+    'daemonset',
+    'sandbox/coredns',
+    'sandbox/konnectivity',
+    'sandbox/kubernetes',
+  ]) {
     await cp(join(artifacts.root, part), join(root, part), { recursive: true, filter: isIncluded });
   }
 };

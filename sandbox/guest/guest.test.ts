@@ -54,7 +54,7 @@ describe('a cluster in a guest is given', () => {
   const partsOf = (input: SandboxOptionsInput) => neededParts(parseOptions(input));
 
   it('nothing, as long as all of it is ours', () => {
-    expect(partsOf({})).toEqual({ kubernetes: [], coredns: false, runtime: false });
+    expect(partsOf({})).toEqual({ kubernetes: [], coredns: false, konnectivity: false, runtime: false });
   });
 
   it('the programs of a real control plane, where there is one', () => {
@@ -62,13 +62,14 @@ describe('a cluster in a guest is given', () => {
     expect(partsOf({ api: 'kube', programs: 'none' }).kubernetes).toEqual([]);
   });
 
-  it('real kubelets, their runtime and what they need beside, and the DNS server', () => {
-    expect(partsOf({ kubelet: 'real', dns: 'coredns' })).toEqual({
+  it('real kubelets, their runtime and what they need beside, the DNS server and konnectivity', () => {
+    expect(partsOf({ kubelet: 'real', dns: 'coredns', egress: 'konnectivity' })).toEqual({
       kubernetes: ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubelet'],
       coredns: true,
+      konnectivity: true,
       runtime: true,
     });
-    expect(partsOf({ dns: 'coredns' })).toEqual({ kubernetes: [], coredns: true, runtime: false });
+    expect(partsOf({ dns: 'coredns' })).toMatchObject({ kubernetes: [], coredns: true, runtime: false });
   });
 });
 

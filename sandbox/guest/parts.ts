@@ -1,6 +1,7 @@
 /** What a cluster has in its guest beside what every guest has. A guest builds and unpacks nothing: it gets it from here. */
 import type { Artifacts } from '../artifacts.ts';
 import { ensureCoredns } from '../coredns/ensure.ts';
+import { ensureKonnectivity } from '../konnectivity/ensure.ts';
 import { ensureKubernetes } from '../kubernetes/build.ts';
 import { CONTROL_PLANE_PROGRAMS, type KubernetesProgram, REAL_KUBELET_PROGRAMS } from '../kubernetes/recipe.ts';
 import type { SandboxOptions } from '../plan/options.ts';
@@ -17,6 +18,7 @@ export interface GuestParts {
 export interface NeededParts {
   readonly kubernetes: readonly KubernetesProgram[];
   readonly coredns: boolean;
+  readonly konnectivity: boolean;
   /** containerd and crun. */
   readonly runtime: boolean;
 }
@@ -26,25 +28,28 @@ export const neededParts = ({
   api,
   kubelet,
   dns,
+  egress,
   programs,
-}: Pick<SandboxOptions, 'api' | 'kubelet' | 'dns' | 'programs'>): NeededParts => ({
+}: Pick<SandboxOptions, 'api' | 'kubelet' | 'dns' | 'egress' | 'programs'>): NeededParts => ({
   kubernetes: [
     ...(api === 'kube' && programs.has('api') ? CONTROL_PLANE_PROGRAMS : []),
     ...(kubelet === 'real' ? REAL_KUBELET_PROGRAMS : []),
   ],
   coredns: dns === 'coredns',
+  konnectivity: egress === 'konnectivity',
   runtime: kubelet === 'real',
 });
 
 /** Makes what the cache lacks: minutes, once. @throws SandboxError ERR_SANDBOX_MACHINE, Error when something can't be had */
 export const ensureParts = async (
-  { kubernetes, coredns, runtime }: NeededParts,
+  { kubernetes, coredns, konnectivity, runtime }: NeededParts,
   { root }: Pick<Artifacts, 'root'>,
   progress: (message: string) => void,
 ): Promise<GuestParts> => ({
   programs: {
     ...(kubernetes.length > 0 && (await ensureKubernetes(kubernetes, { root, progress }))),
     ...(coredns && { coredns: await ensureCoredns({ root, progress }) }),
+    ...(konnectivity && (await ensureKonnectivity({ root, progress }))),
   },
   cached: runtime ? [await ensureRuntimeTree(progress)] : [],
 });

@@ -21,6 +21,8 @@ export interface EnsureOptions {
   readonly root: string;
   readonly progress: (message: string) => void;
   readonly env?: NodeJS.ProcessEnv | undefined;
+  /** Ends the build. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -60,7 +62,7 @@ export interface GoModule<Name extends string> {
 export const ensurePrograms = async <Name extends string>(
   names: readonly Name[],
   module: GoModule<Name>,
-  { progress, env = process.env }: Omit<EnsureOptions, 'root'>,
+  { progress, env = process.env, signal }: Omit<EnsureOptions, 'root'>,
 ): Promise<ProgramPaths<Name>> => {
   const folder = join(cacheFolder(env), module.recipe.key);
   const paths = names.map((name) => givenProgram(name, env) ?? join(folder, name));
@@ -68,7 +70,7 @@ export const ensurePrograms = async <Name extends string>(
   if (missing().length > 0) {
     await mkdir(folder, { recursive: true });
     const onWait = (): void => progress(`another process builds ${module.title}; waiting for it`);
-    await withLock(`${folder}.lock`, onWait, () => buildAll(missing(), { ...module, folder, progress, env }));
+    await withLock(`${folder}.lock`, onWait, () => buildAll(missing(), { ...module, folder, progress, env, signal }));
   }
   return Object.fromEntries(names.map((name, i) => [name, paths[i]])) as ProgramPaths<Name>;
 };
@@ -84,10 +86,11 @@ interface Build<Name extends string> extends GoModule<Name> {
   readonly folder: string;
   readonly progress: (message: string) => void;
   readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal | undefined;
 }
 
 const buildAll = async <Name extends string>(names: readonly Name[], build: Build<Name>): Promise<void> => {
-  const { title, recipe, module, flags, tags = [], packages, folder, progress, env } = build;
+  const { title, recipe, module, flags, tags = [], packages, folder, progress, env, signal } = build;
   if (names.length === 0) return;
   progress(`building ${names.join(', ')} of ${title} ${recipe.version} into ${folder} (once, minutes)`);
   const go = await findGo(recipe, { env, progress });
@@ -96,7 +99,8 @@ const buildAll = async <Name extends string>(names: readonly Name[], build: Buil
   try {
     for (const name of names) {
       const start = performance.now();
-      await compile(go, { name, module, flags, tags, source: packages[name], output: join(draft, name), progress });
+      const output = join(draft, name);
+      await compile(go, { name, module, flags, tags, source: packages[name], output, progress, signal });
       await rename(join(draft, name), join(folder, name));
       progress(`${name} is built (${((performance.now() - start) / 1000).toFixed(0)} s)`);
     }
@@ -114,6 +118,7 @@ interface Compilation {
   readonly source: string;
   readonly output: string;
   readonly progress: (message: string) => void;
+  readonly signal: AbortSignal | undefined;
 }
 
 /** A line of progress for so many modules that come, and packages that are compiled. */
@@ -122,10 +127,10 @@ const KEPT_LINES = 20;
 
 const compile = async (
   go: GoCommand,
-  { name, module, flags, tags, source, output, progress }: Compilation,
+  { name, module, flags, tags, source, output, progress, signal }: Compilation,
 ): Promise<void> => {
   const args = ['build', '-v', '-ldflags', flags, '-tags', tags.join(','), '-o', output, source];
-  const child = spawn(go.file, args, { cwd: module, env: go.env, stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(go.file, args, { cwd: module, env: go.env, stdio: ['ignore', 'ignore', 'pipe'], signal });
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message));
     child.once('close', (code, signal) => resolve(code === 0 ? '' : `it ended with ${signal ?? `status ${code}`}`));
@@ -142,5 +147,6 @@ const compile = async (
   }
   const failure = await ended;
   if (failure === '') return;
+  signal?.throwIfAborted();
   throw new SandboxError('ERR_SANDBOX_MACHINE', [`${name} was not built: ${failure}`, ...tail].join('\n'));
 };

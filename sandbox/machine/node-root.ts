@@ -14,6 +14,7 @@ export const NODE_PROGRAM = `${OPT}/bin/node`;
 export const NODE_TOOLBOX = `${OPT}/build/toolbox`;
 export const NODE_KUBELET = `${OPT}/bin/kubelet`;
 export const NODE_COREDNS = `${OPT}/bin/coredns`;
+export const NODE_KONNECTIVITY_AGENT = `${OPT}/bin/konnectivity-agent`;
 /** The Debian tree: what pods' root file systems are made of. */
 export const NODE_TREE = `${OPT}/tree`;
 /** For people, who are administrators. */
@@ -49,13 +50,15 @@ interface NodeParts {
   readonly realKubelet?: RealKubeletFiles | undefined;
   /** For pods of the stand-in; images of real kubelets have it. */
   readonly coredns?: string | undefined;
+  /** Pods of it mount it. */
+  readonly konnectivityAgent?: string | undefined;
 }
 
 export const nodeRoot = (
   artifacts: Artifacts,
   tree: string,
   staging: string,
-  { realKubelet: real, coredns }: NodeParts,
+  { realKubelet: real, coredns, konnectivityAgent }: NodeParts,
 ): RootSpec => ({
   staging,
   lower: real === undefined ? tree : `${tree}:${real.runtime}`,
@@ -67,6 +70,7 @@ export const nodeRoot = (
     { source: tree, target: NODE_TREE },
     ...(real === undefined ? [] : realKubeletBinds(real)),
     ...(coredns === undefined ? [] : [{ source: coredns, target: NODE_COREDNS }]),
+    ...(konnectivityAgent === undefined ? [] : [{ source: konnectivityAgent, target: NODE_KONNECTIVITY_AGENT }]),
   ],
   folders: FOLDERS,
 });

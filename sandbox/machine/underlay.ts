@@ -10,17 +10,26 @@ import type { Machine } from './types.ts';
 export interface UnderlayParts {
   readonly tree: string;
   readonly plan: NetPlan;
+  /** More of the underlay's own, ip(8) batch lines. */
+  readonly routes: readonly string[];
   readonly underlay: Machine;
   readonly outside: Machine;
   readonly nodes: readonly Machine[];
 }
 
 /** Cables everything up. Nodes still have to bring up their end. */
-export const connectMachines = async ({ tree, plan, underlay, outside, nodes }: UnderlayParts): Promise<void> => {
+export const connectMachines = async ({
+  tree,
+  plan,
+  routes,
+  underlay,
+  outside,
+  nodes,
+}: UnderlayParts): Promise<void> => {
   const pids = new Map([outside, ...nodes].map(({ name, pid }) => [name, pid]));
   const pidOf = ({ name }: HostPlan): number => pids.get(name) ?? 0;
   const { file, args } = treeCommand(tree, 'usr/bin/ip');
-  await run(underlay.enter([file, ...args, '-batch', '-']), underlayBatch(plan, pidOf));
+  await run(underlay.enter([file, ...args, '-batch', '-']), `${underlayBatch(plan, pidOf)}${routes.join('\n')}\n`);
   await Promise.all([
     withoutChecksumOffload(underlay, BRIDGE, treeCommand(tree, 'usr/sbin/ethtool')),
     run(outside.enter(['ip', '-batch', '-']), plainHostBatch(plan, plan.outside)),

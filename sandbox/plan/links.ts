@@ -1,5 +1,5 @@
 /** ip(8) batches: one command per line. */
-import { addressOf, cidrFamily, type InterfaceAddress } from '../../net/cidr.ts';
+import { addressOf, cidrFamily, type InterfaceAddress, parseCidr } from '../../net/cidr.ts';
 import { BRIDGE, type HostPlan, type NetPlan } from './netplan.ts';
 
 export const UPLINK = 'eth0';
@@ -33,6 +33,14 @@ export const nodeBatch = (plan: NetPlan, host: HostPlan): string =>
     ...addresses(host.addresses, GATEWAY_BRIDGE),
     ...defaultRoutes(plan, GATEWAY_BRIDGE),
   ]);
+
+/** To subnets by a host: those of the families that it has. */
+export const routesBy = (host: HostPlan | undefined, subnets: readonly string[]): string[] =>
+  subnets.flatMap((subnet) =>
+    (host?.addresses ?? [])
+      .filter((address) => cidrFamily(address) === cidrFamily(parseCidr(subnet)))
+      .map((address) => `route replace ${subnet} via ${addressOf(address)}`),
+  );
 
 /** `nodad`: an address of ours is used by nobody else, and is there at once. */
 const addresses = (list: readonly InterfaceAddress[], link: string): string[] =>

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
 import { cidrsOverlap } from '../../net/cidr.ts';
 import { settingsEnvironment } from './cluster-settings.ts';
-import { nodeBatch, plainHostBatch, underlayBatch } from './links.ts';
+import { nodeBatch, plainHostBatch, routesBy, underlayBatch } from './links.ts';
 import { addressOfFamily, planNetwork } from './netplan.ts';
 
 describe('planNetwork', () => {
@@ -91,4 +91,15 @@ route replace default via 172.20.0.1 dev eth0
 route replace default via fd00:172:20::1 dev eth0
 `);
   });
+});
+
+it('routes lead to subnets by a host, each by its address of the family', () => {
+  const subnets = ['10.96.0.0/16', 'fd00:10:96::/112'];
+  const routes = (families: '4' | 'dual') => routesBy(planNetwork(families, 1).nodes[0], subnets);
+  expect(routes('dual')).toEqual([
+    'route replace 10.96.0.0/16 via 172.20.0.11',
+    'route replace fd00:10:96::/112 via fd00:172:20::b',
+  ]);
+  expect(routes('4')).toEqual(['route replace 10.96.0.0/16 via 172.20.0.11']);
+  expect(routesBy(undefined, subnets)).toEqual([]);
 });

@@ -12,6 +12,8 @@ export const API_KINDS = ['embedded', 'kube'] as const;
 export const KUBELET_KINDS = ['builtin', 'real'] as const;
 /** Who answers names of Services: nobody, or CoreDNS in a pod. */
 export const DNS_KINDS = ['none', 'coredns'] as const;
+/** How the API server, which is on no node, reaches Services and pods: not, by a route to the Service subnets, or by konnectivity. */
+export const EGRESSES = ['none', 'route', 'konnectivity'] as const;
 /** Of tunnels between nodes. */
 export const ENCRYPTIONS = ['none', 'ipsec'] as const;
 export const KERNELS = ['auto', 'host', 'guest'] as const;
@@ -62,6 +64,7 @@ const schema = z.strictObject({
   api: z.enum(API_KINDS).optional(),
   kubelet: z.enum(KUBELET_KINDS).default('builtin'),
   dns: z.enum(DNS_KINDS).default('none'),
+  egress: z.enum(EGRESSES).default('none'),
   encryption: z.enum(ENCRYPTIONS).default('none'),
   kernel: z.enum(KERNELS).default('auto'),
   /** What the kernel has to have: `auto` takes a guest's where this machine's lacks it. */
@@ -106,6 +109,12 @@ export const parseOptions = (input: SandboxOptionsInput): SandboxOptions => {
   const { api = data.kubelet === 'real' ? 'kube' : 'embedded' } = data;
   if (data.kubelet === 'real' && api !== 'kube') {
     throw new SandboxError('ERR_SANDBOX_USAGE', 'api: real kubelets need --api kube');
+  }
+  if (data.egress === 'route' && api !== 'kube') {
+    throw new SandboxError('ERR_SANDBOX_USAGE', 'egress: only --api kube opens connections to Services');
+  }
+  if (data.egress === 'konnectivity' && (data.kubelet !== 'real' || !data.programs.has('agent'))) {
+    throw new SandboxError('ERR_SANDBOX_USAGE', 'egress: pods of konnectivity need real kubelets and agents');
   }
   refuseWithoutServices(data);
   return { ...data, api, needs: neededBy(data) };

@@ -5,6 +5,7 @@ import { addressOf } from '../../net/cidr.ts';
 import type { Authority } from '../api/kube/certificate.ts';
 import type { Artifacts } from '../artifacts.ts';
 import { SandboxError } from '../errors.ts';
+import type { KonnectivityPrograms } from '../konnectivity/ensure.ts';
 import type { ProgramPaths } from '../kubernetes/build.ts';
 import type { CONTROL_PLANE_PROGRAMS } from '../kubernetes/recipe.ts';
 import type { KernelFeatures } from '../machine/features.ts';
@@ -28,6 +29,8 @@ export interface ClusterContext {
   readonly realKubelet: RealKubeletParts | undefined;
   /** The DNS server's program, where it is requested. */
   readonly coredns: string | undefined;
+  /** The programs of konnectivity, where the API server reaches pods by it. */
+  readonly konnectivity: KonnectivityPrograms | undefined;
   /** Of the certificates of tunnels, where they are encrypted. */
   readonly authority: Authority | undefined;
   /** The sandbox's own cgroup, on this machine. */

@@ -4,6 +4,7 @@ import { createAuthority } from '../api/kube/certificate.ts';
 import { findArtifacts } from '../artifacts.ts';
 import { ensureCoredns } from '../coredns/ensure.ts';
 import { SandboxError } from '../errors.ts';
+import { ensureKonnectivity } from '../konnectivity/ensure.ts';
 import { ensureKubernetes } from '../kubernetes/build.ts';
 import { CONTROL_PLANE_PROGRAMS } from '../kubernetes/recipe.ts';
 import { makeDatabases } from '../machine/databases.ts';
@@ -18,6 +19,7 @@ import { ensureTree } from '../tree/tree.ts';
 import { addService, type ClusterContext, type ClusterState, logPath, machineNamed } from './cluster-context.ts';
 import { clusterControl, type OwnedControl } from './cluster-control.ts';
 import { startDns } from './dns.ts';
+import { startKonnectivityAgents } from './konnectivity.ts';
 import { startMachines } from './machines.ts';
 import { requirePrograms, startControlPlane, startNodePrograms, waitForNodes } from './programs.ts';
 import { startNodeRuntime } from './real-kubelets.ts';
@@ -46,6 +48,8 @@ export const startCluster = async (
     ? await ensureKubernetes(CONTROL_PLANE_PROGRAMS, { root: artifacts.root, progress })
     : undefined;
   const coredns = options.dns === 'coredns' ? await ensureCoredns({ root: artifacts.root, progress }) : undefined;
+  const konnectivity =
+    options.egress === 'konnectivity' ? await ensureKonnectivity({ root: artifacts.root, progress }) : undefined;
   const withDns = coredns !== undefined;
   const realKubelet = options.kubelet === 'real' ? await ensureRealKubelet(artifacts, withDns, progress) : undefined;
   const { folder, cgroup, janitor } = await claimWorkspace(options.name, artifacts);
@@ -66,6 +70,7 @@ export const startCluster = async (
       kubernetes,
       realKubelet,
       coredns,
+      konnectivity,
       authority: options.encryption === 'ipsec' ? createAuthority('tunnels', Date.now()) : undefined,
       cgroup,
       progress,
@@ -121,6 +126,7 @@ const bringUp = async (context: ClusterContext, state: ClusterState, lifetime: A
   ]);
   await waitForNodes(context, state, signal);
   await startDns(context, await controlPlane, signal);
+  await startKonnectivityAgents(context, signal);
 };
 
 const rebootNode = async (

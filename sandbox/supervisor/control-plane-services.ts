@@ -21,7 +21,7 @@ export interface OnceOptions {
 export const startOnce = (
   context: ClusterContext,
   state: ClusterState,
-  name: KillableName | 'forwarder' | 'door',
+  name: KillableName | 'forwarder' | 'door' | 'konnectivity-server',
   { file, args }: CommandLine,
   { machine = SERVICES }: OnceOptions = {},
 ): Service => {

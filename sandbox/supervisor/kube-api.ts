@@ -16,18 +16,26 @@ import {
   schedulerCommand,
 } from '../api/kube/command-lines.ts';
 import { type ClusterCredentials, makeCredentials } from '../api/kube/credentials.ts';
-import { ADMINISTRATOR, AGENT_ACCOUNT, CLUSTER_MANAGER_ACCOUNT, kubeletOf } from '../api/kube/identities.ts';
+import {
+  ADMINISTRATOR,
+  AGENT_ACCOUNT,
+  CLUSTER_MANAGER_ACCOUNT,
+  KONNECTIVITY_SERVER,
+  kubeletOf,
+} from '../api/kube/identities.ts';
 import { kubePaths } from '../api/kube/paths.ts';
 import { untilAccount, untilReady } from '../api/kube/readiness.ts';
 import { requestToken } from '../api/kube/tokens.ts';
 import type { ApiAccess } from '../api/types.ts';
 import { SandboxError } from '../errors.ts';
+import { KONNECTIVITY_AUDIENCE } from '../konnectivity/settings.ts';
 import { apiAddresses, serviceSubnets } from '../plan/cluster-settings.ts';
 import { API_PORT } from '../plan/netplan.ts';
 import { partReady, unlessEnded } from '../process/parts.ts';
 import type { Service } from '../process/service.ts';
 import { type ClusterContext, type ClusterState, nodeApiUrl, podApiUrl, UNDERLAY } from './cluster-context.ts';
 import { startOnce } from './control-plane-services.ts';
+import { startKonnectivityServer } from './konnectivity.ts';
 import { waitForNodeState } from './node-readiness.ts';
 
 /** Resolves when it answers and pods can be made. */
@@ -47,6 +55,7 @@ export const startKubeApi = async (
   await writeFile(paths.administratorKubeconfig, outside, { mode: 0o600 });
   const connection = await loadConnection({ kubeconfig: paths.administratorKubeconfig, env: {} });
   const etcd = startOnce(context, state, 'etcd', etcdCommand(kubernetes.etcd, paths), { machine: UNDERLAY });
+  await startKonnectivityServer(context, state, credentials.kubeconfig(server, KONNECTIVITY_SERVER));
   const api = startApiServer(context, state);
   startForwarding(context, state, port);
   const ready = untilReady(connection, signal);
@@ -84,12 +93,14 @@ const withClient =
   };
 
 const startApiServer = (context: ClusterContext, state: ClusterState): Service => {
-  const { folder, kubernetes, plan, options } = context;
+  const { folder, kubernetes, konnectivity, plan, options } = context;
+  const paths = kubePaths(folder.apiData);
   const [gateway] = plan.gateway.map(addressOf);
   if (kubernetes === undefined || gateway === undefined) throw new TypeError('the underlay has no address');
   const command = apiServerCommand({
-    ...{ program: kubernetes['kube-apiserver'], paths: kubePaths(folder.apiData), port: API_PORT },
+    ...{ program: kubernetes['kube-apiserver'], paths, port: API_PORT },
     ...{ advertise: gateway, serviceSubnets: serviceSubnets(options.ipFamily) },
+    egress: konnectivity && { configuration: paths.egressConfiguration, audience: KONNECTIVITY_AUDIENCE },
   });
   return startOnce(context, state, 'api', command, { machine: UNDERLAY });
 };

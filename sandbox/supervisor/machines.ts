@@ -5,6 +5,8 @@ import { type NamespaceSpec, startNamespaces } from '../machine/namespaces.ts';
 import { furnishNode, nodeRoot } from '../machine/node-root.ts';
 import type { Machine } from '../machine/types.ts';
 import { connectMachines } from '../machine/underlay.ts';
+import { serviceSubnets } from '../plan/cluster-settings.ts';
+import { routesBy } from '../plan/links.ts';
 import { USERSPACE_SYSCTLS } from '../plan/userspace.ts';
 import { REPORT_FD, startService } from '../process/service.ts';
 import {
@@ -49,11 +51,15 @@ export const startMachines = async (
     ...plan.nodes.map(({ name }) => startRooted(context, name, nodeSysctls, start)),
   ]);
   await Promise.all([
-    connectMachines({ tree, plan, underlay, outside, nodes }),
+    connectMachines({ tree, plan, routes: egressRoutes(context), underlay, outside, nodes }),
     ...nodes.map((node) => furnishNode(context.artifacts, plan, node)),
   ]);
   startOutsideServer(context, state, outside);
 };
+
+/** Of the API server's host, which is the router: by the first node. */
+const egressRoutes = ({ options, plan }: ClusterContext): string[] =>
+  options.egress === 'route' ? routesBy(plan.nodes[0], serviceSubnets(options.ipFamily)) : [];
 
 const startRooted = async (
   context: ClusterContext,
@@ -63,8 +69,9 @@ const startRooted = async (
 ): Promise<Machine> => {
   const staging = join(context.folder.mounts, name);
   await mkdir(staging);
-  const { artifacts, tree, realKubelet, coredns } = context;
-  const root = nodeRoot(artifacts, tree, staging, name === OUTSIDE ? {} : { realKubelet, coredns });
+  const { artifacts, tree, realKubelet, coredns, konnectivity } = context;
+  const parts = { realKubelet, coredns, konnectivityAgent: konnectivity?.['konnectivity-agent'] };
+  const root = nodeRoot(artifacts, tree, staging, name === OUTSIDE ? {} : parts);
   return await start({ name, hasNetwork: true, sysctls, root });
 };
 

@@ -1,6 +1,6 @@
 /**
  * The images that specs name, without a registry: agnhost, built from its source above the nodes' Debian tree with the programs that it
- * has in Kubernetes' image; it stands in for other images that specs only need for a shell, or to run at all.
+ * has in Kubernetes' image, CoreDNS among them; it stands in for other images that specs only need for a shell, or to run at all.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -8,6 +8,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type TarEntry, tarArchive } from '../../base/tar.ts';
+import { createAuthority } from '../../sandbox/api/kube/certificate.ts';
 import { unpackArguments } from '../../sandbox/guest/recipe.ts';
 import { PAUSE_IMAGE, TREE_MARKER } from '../../sandbox/real-kubelet/images.ts';
 import { SUITE } from '../../sandbox/tree/recipe.ts';
@@ -53,13 +54,15 @@ export const tagsFor = (list: string): ImageTag[] =>
 export interface ImageParts {
   /** Paths of programs. */
   readonly agnhost: string;
+  readonly coredns: string;
   readonly 'regression-issue-74839': string;
 }
 
 export const specImages = async (parts: ImageParts, progress: (text: string) => void): Promise<SpecImage[]> => {
-  const [tools, agnhost, regression] = await Promise.all([
+  const [tools, agnhost, coredns, regression] = await Promise.all([
     ensureTools(progress),
     readFile(parts.agnhost),
+    readFile(parts.coredns),
     readFile(parts['regression-issue-74839']),
   ]);
   const netcat = { kind: 'file', path: 'usr/bin/nc', content: Buffer.from(NETCAT), mode: 0o755 } as const;
@@ -67,7 +70,13 @@ export const specImages = async (parts: ImageParts, progress: (text: string) => 
   return [
     imageOf(
       'agnhost',
-      [await treeLayer(), tools, await layerOf(tarArchive([...programs, program('agnhost', agnhost)]))],
+      [
+        ...[await treeLayer(), tools, await layerOf(tarArchive([...programs, ...servingCertificate()]))],
+        ...[
+          await layerOf(tarArchive([program('agnhost', agnhost)])),
+          await layerOf(tarArchive([program('coredns', coredns)])),
+        ],
+      ],
       ['pause'],
     ),
     imageOf('regression-issue-74839', [await layerOf(tarArchive([program('regression-issue-74839', regression)]))]),
@@ -76,6 +85,17 @@ export const specImages = async (parts: ImageParts, progress: (text: string) => 
 
 /** Of Debian's alternatives, which nothing sets up where packages are only unpacked. */
 const NETCAT = '#!/bin/sh\nexec nc.openbsd "$@"\n';
+
+/** Of servers of TLS, whose clients do not look at it. agnhost finds both in its working directory. */
+const servingCertificate = (): TarEntry[] => {
+  const { certificate, key } = createAuthority('conformance', Date.now()).issue({ commonName: 'localhost' }, [
+    'localhost',
+  ]);
+  return [
+    { kind: 'file', path: 'localhost.crt', content: Buffer.from(certificate), mode: 0o644 },
+    { kind: 'file', path: 'localhost.key', content: Buffer.from(key), mode: 0o644 },
+  ];
+};
 
 const program = (path: string, content: Uint8Array): TarEntry => ({ kind: 'file', path, content, mode: 0o755 });
 

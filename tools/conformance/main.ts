@@ -2,26 +2,22 @@
  * `make conformance`: Kubernetes' own specs of networking against a sandbox with real kubelets, on the default network and in tenants. It
  * writes docs/conformance.md, and fails unless the specs that fail are those of known-failures.yaml.
  */
-import { cp, readFile, writeFile } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { onAbort } from '../../base/abort.ts';
 import { messageOf } from '../../base/error-message.ts';
-import type { Sandbox } from '../../sandbox/index.ts';
-import { NODES, startCluster } from './cluster.ts';
-import type { SuiteReport } from './ginkgo-report.ts';
-import { describeCommit, folderOf, keepFacts, readKeptRun, readKnownFailures } from './kept-run.ts';
-import { type KnownFailure, unexpected } from './known-failures.ts';
-import { countsOf, withResults } from './page.ts';
+import { readKeptRun, readKnownFailures, readParts } from './kept-run.ts';
+import { mergeReports } from './merged-report.ts';
+import { withResults } from './page.ts';
+import { type PlannedSuite, planRuns } from './plan.ts';
 import { ensureConformancePrograms, readRecipe } from './programs.ts';
-import { runSuite } from './run-suite.ts';
-import { EXCLUSIONS, SUITES, type Suite } from './suites.ts';
-import { enforceTenancy, runTenants } from './tenants.ts';
+import { type RunSettings, runSuites } from './run-suites.ts';
+import { SUITE_NAMES, SUITES, type Suite } from './suites.ts';
 
 const OPTIONS = {
   only: { type: 'string', multiple: true },
   focus: { type: 'string' },
+  again: { type: 'boolean', default: false },
   processes: { type: 'string', default: '4' },
   limit: { type: 'string', default: '3h' },
   page: { type: 'boolean' },
@@ -29,23 +25,15 @@ const OPTIONS = {
 } as const;
 
 const HELP = [
-  'make conformance [ONLY=SUITE] [FOCUS=REGEXP] [PROCESSES=4] [LIMIT=3h] [PAGE=1]',
+  'make conformance [ONLY=SUITE] [AGAIN=1] [FOCUS=REGEXP] [PROCESSES=4] [LIMIT=3h] [PAGE=1]',
   `SUITE: ${SUITES.map(({ name }) => name).join(', ')}. FOCUS selects specs, whose results are only shown.`,
+  'AGAIN repeats specs that failed and are not listed, were interrupted or were not started.',
   'PAGE writes docs/conformance.md of the reports in .conformance, and runs nothing.',
 ].join('\n');
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const PAGE = join(ROOT, 'docs', 'conformance.md');
 const progress = (text: string): void => console.error(text);
-
-interface Settings {
-  readonly suites: readonly Suite[];
-  readonly focus: string | undefined;
-  readonly processes: number;
-  readonly limit: string;
-  readonly known: readonly KnownFailure[];
-  readonly signal: AbortSignal;
-}
 
 /** @returns the exit status */
 const main = async (): Promise<number> => {
@@ -56,18 +44,22 @@ const main = async (): Promise<number> => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
   }
-  const { focus, limit } = values;
-  const settings = {
-    suites: selected(values.only ?? []),
-    processes: Number(values.processes),
-    ...{ focus, limit, signal: stop.signal },
-  };
+  const { focus, again, limit, processes } = values;
+  const suites = selected(values.only ?? []);
   const known = await readKnownFailures();
+  const kept = await keptReports();
+  const runs = planRuns({ suites, focus, again, known, reportOf: ({ name }) => kept.get(name) });
   // Whatever fails once it is stopped, fails because of that.
-  const complaints = await runAll({ ...settings, known }).catch((error: unknown) => {
-    throw stop.signal.aborted ? stop.signal.reason : error;
-  });
-  if (settings.suites.length === SUITES.length && focus === undefined) await writePage();
+  const complaints = await runAll(runs, { processes: Number(processes), limit, known, signal: stop.signal }).catch(
+    (error: unknown) => {
+      throw stop.signal.aborted ? stop.signal.reason : error;
+    },
+  );
+  if (focus === undefined) {
+    // The page that is there may have results of suites that were not run here.
+    if (SUITES.every(({ name }) => kept.has(name) || suites.some((suite) => suite.name === name))) await writePage();
+    else progress('not all suites have reports: PAGE=1 writes docs/conformance.md of those that have');
+  }
   for (const complaint of complaints) progress(complaint);
   return complaints.length === 0 ? 0 : 1;
 };
@@ -84,6 +76,12 @@ const selected = (names: readonly string[]): readonly Suite[] => {
   return SUITES.filter(({ name }) => names.length === 0 || names.includes(name));
 };
 
+const keptReports = async () => {
+  const parts = await Promise.all(SUITE_NAMES.map(async (name) => [name, await readParts(name)] as const));
+  const kept = parts.filter(([, list]) => list.length > 0);
+  return new Map(kept.map(([name, list]) => [name, mergeReports(list.map(({ report }) => report))]));
+};
+
 const writePage = async (): Promise<number> => {
   await writeFile(PAGE, withResults(await readFile(PAGE, 'utf8'), await readKeptRun()));
   progress('wrote docs/conformance.md');
@@ -91,58 +89,20 @@ const writePage = async (): Promise<number> => {
 };
 
 /** @returns what makes the run fail */
-const runAll = async (settings: Settings): Promise<string[]> => {
-  const { signal } = settings;
-  const programs = await ensureConformancePrograms({ root: ROOT, progress });
+const runAll = async (
+  runs: readonly (readonly PlannedSuite[])[],
+  settings: Pick<RunSettings, 'processes' | 'limit' | 'known' | 'signal'>,
+): Promise<string[]> => {
+  if (runs.length === 0) progress('no spec is open');
+  if (runs.length === 0) return [];
+  const programs = await ensureConformancePrograms({ root: ROOT, progress, signal: settings.signal });
   const { version } = await readRecipe(ROOT);
-  const stop = new Promise<void>((resolve) => onAbort(signal, resolve));
-  await using sandbox = await startCluster({ root: ROOT, programs, progress, onError: console.error, stop });
-  // It ends what runs there, so that nothing waits for it.
-  onAbort(signal, () => sandbox.down());
-  const { datapath, folder } = await sandbox.status();
-  const facts = { version, commit: describeCommit(), nodes: NODES, processors: availableParallelism() };
-  if (settings.focus === undefined)
-    await keepFacts({ ...facts, datapath: datapath === 'system' ? 'the kernel’s' : 'the userspace' });
   const complaints: string[] = [];
-  try {
-    for (const suite of settings.suites) complaints.push(...(await runOne(sandbox, suite, settings)));
-  } finally {
-    if (!signal.aborted) await cp(join(folder, 'log'), folderOf('log'), { recursive: true, force: true });
+  for (const planned of runs) {
+    settings.signal.throwIfAborted();
+    complaints.push(...(await runSuites(planned, { ...settings, root: ROOT, programs, version, progress })));
   }
-  signal.throwIfAborted();
   return complaints;
-};
-
-const runOne = async (sandbox: Sandbox, suite: Suite, settings: Settings): Promise<string[]> => {
-  const { focus = suite.focus, processes, limit, known } = settings;
-  const isPart = settings.focus !== undefined;
-  progress(`\n${suite.title}`);
-  const skip = EXCLUSIONS.map(({ pattern }) => pattern).join('|');
-  const folder = folderOf(isPart ? `${suite.name}-part` : suite.name);
-  const report = await inTenants(sandbox, suite, settings.signal, () =>
-    runSuite({ cluster: sandbox.name, focus, skip, processes, limit, folder, progress }),
-  );
-  progress(`${suite.title}: ${countsOf(report)}`);
-  return unexpected(suite.name, report, isPart ? known.filter(({ spec }) => new RegExp(focus).test(spec)) : known);
-};
-
-const inTenants = async (
-  sandbox: Sandbox,
-  { network }: Suite,
-  signal: AbortSignal,
-  work: () => Promise<SuiteReport>,
-): Promise<SuiteReport> => {
-  if (network === undefined) return await work();
-  const [client, objects] = await Promise.all([sandbox.client(), sandbox.objects()]);
-  await enforceTenancy({ client, objects }, signal);
-  const over = new AbortController();
-  const tenants = runTenants({ client, objects, network, onError: console.error }, over.signal);
-  try {
-    return await work();
-  } finally {
-    over.abort();
-    await tenants;
-  }
 };
 
 // What is given up would keep the process until it times out.

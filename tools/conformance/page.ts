@@ -2,20 +2,23 @@
 import { markdownTable } from '../markdown.ts';
 import type { Outcome, SpecResult, SuiteReport } from './ginkgo-report.ts';
 import { firstLine, type KnownFailure, knownFailure } from './known-failures.ts';
-import { EXCLUSIONS, exclusionOf, SUITES, type Suite, type SuiteName } from './suites.ts';
+import { type MergedReport, type MergedResult, mergeReports } from './merged-report.ts';
+import type { RunFacts } from './run-facts.ts';
+import { EXCLUSIONS, exclusionOf, isChosen, SUITES, type Suite, type SuiteName } from './suites.ts';
+
+/** One run of a suite, or of some of its specs. */
+export interface KeptPart {
+  readonly facts: RunFacts;
+  readonly report: SuiteReport;
+}
 
 export interface Run {
-  /** Of Kubernetes. */
-  readonly version: string;
-  /** Of this repository. */
-  readonly commit: string;
-  readonly nodes: number;
-  readonly datapath: string;
-  readonly processors: number;
   readonly known: readonly KnownFailure[];
-  /** Of suites that were run. */
-  readonly reports: Readonly<Partial<Record<SuiteName, SuiteReport>>>;
+  /** Of suites that were run, in the order of the runs. */
+  readonly parts: Readonly<Partial<Record<SuiteName, readonly KeptPart[]>>>;
 }
+
+type Reports = ReadonlyMap<SuiteName, MergedReport>;
 
 const BEGIN = '<!-- results: written by `make conformance` -->';
 const END = '<!-- end of results -->';
@@ -27,54 +30,68 @@ export const withResults = (page: string, run: Run): string => {
   return `${page.slice(0, begin + BEGIN.length)}\n\n${resultsOf(run)}\n\n${page.slice(end)}`;
 };
 
-const resultsOf = (run: Run): string =>
-  [
-    `Kubernetes ${run.version}, commit ${run.commit}, ${run.nodes} nodes with ${run.datapath} datapath, on ${run.processors} processors.`,
-    summaryTable(run),
-    ...notRun(run),
+const resultsOf = ({ known, parts }: Run): string => {
+  const reports: Reports = new Map(
+    SUITES.flatMap(({ name }) => {
+      const ran = parts[name]?.map(({ report }) => report) ?? [];
+      return ran.length === 0 ? [] : [[name, mergeReports(ran)] as const];
+    }),
+  );
+  return [
+    summaryTable(reports),
+    ...notRun(reports),
+    '### Runs',
+    runsTable(parts),
     '### Failures',
-    knownTable(run),
+    knownTable(reports, known),
     '### Specs that skipped themselves',
-    skippedTable(run),
+    skippedTable(reports),
     '### Specs that are not run',
-    excludedTable(run),
+    excludedTable(reports),
     '### All specs',
-    specTable(run),
+    specTable(reports),
   ].join('\n\n');
+};
 
-const summaryTable = ({ reports }: Run): string =>
+const summaryTable = (reports: Reports): string =>
   markdownTable(
-    [
-      'suite',
-      'passed',
-      'of them at the second attempt',
-      'failed',
-      'interrupted',
-      'not started',
-      'skipped by themselves',
-      'minutes',
-    ],
+    ['suite', 'passed', 'at the second attempt', 'in a later run', ...COUNTED.map(([title]) => title), 'not started'],
     SUITES.flatMap((suite) => {
-      const report = reports[suite.name];
-      if (report === undefined) return [];
-      const { specs, seconds } = report;
-      const of = (outcome: Outcome): number => count(specs, outcome);
-      const counts = [of('passed'), specs.filter(passedLate).length, of('failed'), of('interrupted')];
-      const all = [...counts, notStarted(suite, specs), of('skipped')];
-      return [[suite.title, ...all.map(String), (seconds / 60).toFixed(0)]];
+      const specs = reports.get(suite.name)?.specs;
+      if (specs === undefined) return [];
+      const passed = specs.filter(({ outcome }) => outcome === 'passed');
+      const late = [passed.filter(passedLate), passed.filter(({ isRepeated }) => isRepeated)];
+      const others = COUNTED.map(([, outcome]) => count(specs, outcome));
+      const notStarted = specs.filter(({ name, outcome }) => outcome === 'not run' && isChosen(suite, name));
+      return [
+        [suite.title, passed.length, ...late.map(({ length }) => length), ...others, notStarted.length].map(String),
+      ];
     }),
   );
 
-const notRun = ({ reports }: Run): string[] => {
-  const titles = SUITES.filter(({ name }) => reports[name] === undefined).map(({ title }) => title.toLowerCase());
+const COUNTED: readonly (readonly [string, Outcome])[] = [
+  ['failed', 'failed'],
+  ['interrupted', 'interrupted'],
+  ['skipped by themselves', 'skipped'],
+];
+
+const notRun = (reports: Reports): string[] => {
+  const titles = SUITES.filter(({ name }) => !reports.has(name)).map(({ title }) => title.toLowerCase());
   return titles.length === 0 ? [] : [`Not run: ${titles.join(', ')}.`];
 };
 
-/** Chosen, and the time of the suite was over before. */
-const notStarted = ({ focus }: Suite, specs: readonly SpecResult[]): number =>
-  specs.filter(
-    ({ name, outcome }) => outcome === 'not run' && new RegExp(focus).test(name) && exclusionOf(name) === undefined,
-  ).length;
+const runsTable = (parts: Run['parts']): string =>
+  markdownTable(
+    ['suite', 'began (UTC)', 'Kubernetes', 'commit', 'nodes', 'kernel', 'datapath', 'processors', 'specs', 'minutes'],
+    SUITES.flatMap(({ name, title }) =>
+      (parts[name] ?? []).map(({ facts, report: { specs, seconds } }) => [
+        title,
+        ...[facts.started.slice(0, 16).replace('T', ' '), facts.version, facts.commit, String(facts.nodes)],
+        ...[facts.kernel, facts.datapath, String(facts.processors)],
+        ...[String(specs.length - count(specs, 'not run')), (seconds / 60).toFixed(0)],
+      ]),
+    ),
+  );
 
 const count = (specs: readonly SpecResult[], outcome: Outcome): number =>
   specs.filter((spec) => spec.outcome === outcome).length;
@@ -88,11 +105,11 @@ export const countsOf = ({ specs, seconds }: SuiteReport): string =>
     `in ${(seconds / 60).toFixed(0)} minutes`,
   ].join(', ');
 
-const specsOf = (reports: Run['reports'], { name }: Suite): readonly SpecResult[] => reports[name]?.specs ?? [];
+const specsOf = (reports: Reports, { name }: Suite): readonly MergedResult[] => reports.get(name)?.specs ?? [];
 
 const passedLate = ({ outcome, attempts }: SpecResult): boolean => outcome === 'passed' && attempts > 1;
 
-const knownTable = ({ reports, known }: Run): string => {
+const knownTable = (reports: Reports, known: readonly KnownFailure[]): string => {
   const failed = SUITES.flatMap((suite) =>
     specsOf(reports, suite)
       .filter(({ outcome }) => outcome === 'failed')
@@ -110,15 +127,16 @@ const knownTable = ({ reports, known }: Run): string => {
   return rows.length === 0 ? 'None.' : markdownTable(['spec', 'where', 'why'], rows);
 };
 
-const skippedTable = ({ reports }: Run): string => {
+const skippedTable = (reports: Reports): string => {
   const skipped = SUITES.flatMap((suite) => specsOf(reports, suite)).filter(({ outcome }) => outcome === 'skipped');
   const messages = new Map(skipped.map(({ name, message }) => [name, firstLine(message)]));
   const rows = [...messages].sort(byName).map(([name, message]) => [shortName(name), cell(message)]);
   return rows.length === 0 ? 'None.' : markdownTable(['spec', 'what it says'], rows);
 };
 
-const excludedTable = ({ reports }: Run): string => {
-  const names = (reports.default?.specs ?? []).filter(({ outcome }) => outcome === 'not run').map(({ name }) => name);
+const excludedTable = (reports: Reports): string => {
+  const specs = reports.get('default')?.specs ?? [];
+  const names = specs.filter(({ outcome }) => outcome === 'not run').map(({ name }) => name);
   const rows = EXCLUSIONS.map((exclusion) => [
     exclusion.reason,
     String(names.filter((name) => isOfGroup(name) && exclusionOf(name) === exclusion).length),
@@ -129,21 +147,20 @@ const excludedTable = ({ reports }: Run): string => {
 const GROUP = '[sig-network] ';
 const isOfGroup = (name: string): boolean => name.startsWith(GROUP);
 
-const specTable = ({ reports }: Run): string => {
-  const names = new Set(
-    SUITES.flatMap((suite) => specsOf(reports, suite).filter(({ outcome }) => outcome !== 'not run')).map(
-      (spec) => spec.name,
-    ),
-  );
-  const rows = [...names].sort().map((name) => [shortName(name), ...SUITES.map((suite) => word(suite, reports, name))]);
+const specTable = (reports: Reports): string => {
+  const ran = SUITES.flatMap((suite) => specsOf(reports, suite).filter(({ outcome }) => outcome !== 'not run'));
+  const rows = [...new Set(ran.map(({ name }) => name))]
+    .sort()
+    .map((name) => [shortName(name), ...SUITES.map((suite) => word(suite, reports, name))]);
   return markdownTable(['spec', ...SUITES.map(({ title }) => title.toLowerCase())], rows);
 };
 
-const word = (suite: Suite, reports: Run['reports'], name: string): string => {
+const word = (suite: Suite, reports: Reports, name: string): string => {
   const spec = specsOf(reports, suite).find((one) => one.name === name);
   if (spec === undefined || spec.outcome === 'not run') return '–';
   if (spec.outcome === 'failed') return '**failed**';
-  return passedLate(spec) ? 'passed at the second attempt' : spec.outcome;
+  const late = [...(passedLate(spec) ? ['at the second attempt'] : []), ...(spec.isRepeated ? ['in a later run'] : [])];
+  return spec.outcome === 'passed' ? ['passed', late.join(', ')].join(' ').trim() : spec.outcome;
 };
 
 const shortName = (name: string): string => cell(name.replace(GROUP, ''));

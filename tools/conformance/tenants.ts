@@ -51,11 +51,33 @@ interface Cluster {
   readonly objects: Pick<Objects, 'apply'>;
 }
 
-/** Resolves when new namespaces of the suite are tenants. */
-export const enforceTenancy = async ({ client, objects }: Cluster, signal: AbortSignal): Promise<void> => {
+/** It takes two seconds, and no server that has the resource refuses to apply it. */
+const ENFORCED_MS = 120_000;
+
+/** Resolves when new namespaces of the suite are tenants. @throws Error when they are none for too long */
+export const enforceTenancy = async (
+  { client, objects }: Cluster,
+  signal: AbortSignal,
+  patienceMs = ENFORCED_MS,
+): Promise<void> => {
   await objects.apply(TENANT_POLICY);
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
   // Nothing announces that a policy is in force.
-  while (!(await isEnforced(client, signal))) await sleep(250, undefined, { signal });
+  while (!(await unlessTooLate(limit, signal, isEnforced(client, limit)))) {
+    await unlessTooLate(limit, signal, sleep(250, undefined, { signal: limit }));
+  }
+};
+
+/** A request that waits for its answer is given up, too. */
+const unlessTooLate = async <T>(limit: AbortSignal, signal: AbortSignal, work: Promise<T>): Promise<T> => {
+  try {
+    return await work;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!limit.aborted) throw error;
+    const what = `the API server labels no namespaces by the MutatingAdmissionPolicy "${NAME}"`;
+    throw new Error(`${what}: Kubernetes 1.36 or newer does`, { cause: error });
+  }
 };
 
 const isEnforced = async (client: KubeClient, signal: AbortSignal): Promise<boolean> => {

@@ -39,6 +39,14 @@ it('the API server authenticates and authorizes everybody', () => {
   `);
 });
 
+it('opens connections by a proxy where one is given, and takes its tokens beside its own', () => {
+  const egress = { configuration: '/run/s/api/egress.yaml', audience: 'proxy' };
+  const spec = { program: '/c/kube-apiserver', paths, port: 6443, advertise: parseIp('172.20.0.1'), egress };
+  const { args } = apiServerCommand({ ...spec, serviceSubnets: ['10.96.0.0/16'] });
+  expect(args).toContain('--egress-selector-config-file=/run/s/api/egress.yaml');
+  expect(args).toContain('--api-audiences=https://kubernetes.default.svc.cluster.local,proxy');
+});
+
 it('listens on IPv4 alone where there is nothing else', () => {
   expect(apiServer(['10.96.0.0/16']).args).toContain('--bind-address=0.0.0.0');
   expect(apiServer(['fd00:10:96::/112']).args).toContain('--bind-address=::');

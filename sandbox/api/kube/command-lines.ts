@@ -27,6 +27,15 @@ export interface ApiServerSpec {
   /** What the Service default/kubernetes leads to: of the family of the first Service subnet. */
   readonly advertise: Ip;
   readonly serviceSubnets: readonly string[];
+  /** Default: it opens connections itself. */
+  readonly egress?: ApiServerEgress | undefined;
+}
+
+export interface ApiServerEgress {
+  /** The path of an EgressSelectorConfiguration. */
+  readonly configuration: string;
+  /** Of the tokens that the proxy asks the API server about. */
+  readonly audience: string;
 }
 
 /** Admission as a careful administrator has it: the plugins that are on by default, and two that ask for rights. */
@@ -45,8 +54,14 @@ export const apiServerCommand = (spec: ApiServerSpec): CommandLine => ({
     ...[`--service-account-signing-key-file=${spec.paths.tokenKey}`],
     ...[`--kubelet-client-certificate=${spec.paths.kubeletClientCertificate}`],
     ...[`--kubelet-client-key=${spec.paths.kubeletClientKey}`, '--kubelet-preferred-address-types=InternalIP'],
+    ...(spec.egress === undefined ? [] : egressFlags(spec.egress)),
   ],
 });
+
+const egressFlags = ({ configuration, audience }: ApiServerEgress): string[] => [
+  `--egress-selector-config-file=${configuration}`,
+  `--api-audiences=${ISSUER},${audience}`,
+];
 
 /** `::` takes both families, on kernels that have IPv6. */
 const anyOf = (subnets: readonly string[]): string =>

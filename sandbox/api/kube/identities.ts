@@ -20,6 +20,9 @@ export const KUBELET_CLIENT: Subject = {
   organizations: ['system:masters'],
 };
 
+/** Whether an agent's token is right. */
+export const KONNECTIVITY_SERVER: Subject = { commonName: 'system:konnectivity-server' };
+
 export const kubeletOf = (node: string): Subject => ({
   commonName: `system:node:${node}`,
   organizations: ['system:nodes'],

@@ -17,6 +17,10 @@ export interface KubePaths {
   readonly kubeletClientCertificate: string;
   readonly kubeletClientKey: string;
   readonly clusterManagerKubeconfig: string;
+  /** Where the API server reaches konnectivity's server, with which kubeconfig that asks it, and what says so. */
+  readonly konnectivitySocket: string;
+  readonly konnectivityKubeconfig: string;
+  readonly egressConfiguration: string;
 }
 
 export const kubePaths = (folder: string): KubePaths => ({
@@ -32,4 +36,7 @@ export const kubePaths = (folder: string): KubePaths => ({
   kubeletClientCertificate: join(folder, 'kubelet-client.crt'),
   kubeletClientKey: join(folder, 'kubelet-client.key'),
   clusterManagerKubeconfig: join(folder, 'cluster-manager.kubeconfig'),
+  konnectivitySocket: join(folder, 'konnectivity.sock'),
+  konnectivityKubeconfig: join(folder, 'konnectivity.kubeconfig'),
+  egressConfiguration: join(folder, 'egress.yaml'),
 });
