@@ -37,6 +37,24 @@ export const pingWhile = async (
   );
 };
 
+/** From several pods at once, each one of them once. */
+export const pingsWhile = async (
+  sandbox: Sandbox,
+  flows: readonly { readonly from: string; readonly to: readonly Ip[] }[],
+  work: () => Promise<void>,
+): Promise<readonly (PingLoss & { readonly from: string })[]> => {
+  const [flow, ...others] = flows;
+  if (flow === undefined) {
+    await work();
+    return [];
+  }
+  const rest: (PingLoss & { readonly from: string })[] = [];
+  const own = await pingWhile(sandbox, flow, async () => {
+    rest.push(...(await pingsWhile(sandbox, others, work)));
+  });
+  return [...own.map((loss) => ({ ...loss, from: flow.from })), ...rest];
+};
+
 const STOP = '/tmp/stop-pings';
 /** The last one may still be on its way when it ends: it waits for it. */
 const UNTIL_STOPPED = `
