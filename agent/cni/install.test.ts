@@ -3,6 +3,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -81,10 +82,13 @@ describe('the plugin loopback', () => {
     expect(await uninstalled()).toEqual(['loopback']);
   });
 
-  it('takes the place of a link that leads nowhere', async () => {
+  it('does not take the place of a link, which may lead to a file of the host', async () => {
     mkdirSync(join(folder, 'bin'));
-    symlinkSync(join(folder, 'none'), join(folder, 'bin', 'loopback'));
-    expect(await install(OURS)).toBe(OURS);
+    const link = join(folder, 'bin', 'loopback');
+    symlinkSync(join(folder, 'of the host'), link);
+    await expect(install(OURS)).rejects.toThrow('ENOENT');
+    expect(readlinkSync(link)).toBe(join(folder, 'of the host'));
+    expect(await uninstalled()).toEqual(['loopback']);
   });
 });
 

@@ -1,7 +1,10 @@
 /** Puts the plugin and its configuration where the container runtime looks for them. */
-import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
 import { CNI_NETWORK_NAME, CNI_PLUGIN_TYPE } from '../../api/names.ts';
+import { codeOf } from '../../base/error-code.ts';
 
 /** Runtimes take the first file of the folder in the order of names. */
 export const CONFIGURATION = '10-ovn-kubernetes.conflist';
@@ -35,26 +38,43 @@ const MARK = 'udn-cni/1 ';
 /** The shim is that plugin, too, by its name. One that is not the shim is kept. @param shim and result as for `installPlugin` */
 export const installLoopback = async (shim: string, folder: string): Promise<boolean> => {
   const target = join(folder, LOOPBACK);
-  const current = await readFile(target).catch(() => undefined);
+  const found = await lstat(target).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+  // A link may lead to a file of the host that is not visible from here.
+  if (found !== undefined && !found.isFile()) return false;
+  const current = found === undefined ? undefined : await readFile(target);
   if (current !== undefined && (!current.includes(MARK) || current.equals(await readFile(shim)))) return false;
   await replace(target, (draft) => copyFile(shim, draft));
   return true;
 };
 
 /**
- * To be called when pods can be added: the kubelet takes the node for ready when it sees the file.
- * @param keepsOurs a list that others have changed is kept while it has our plugin: some, as those of service meshes, add theirs behind it
+ * To be called when pods can be added: the kubelet takes the node for ready when it sees the file. A list that others have added to is
+ * kept while it begins with ours: service meshes put their plugins behind it.
  * @returns whether it was not there, or another one
  */
-export const installConfiguration = async (folder: string, keepsOurs = false): Promise<boolean> => {
-  const content = `${JSON.stringify(NETWORK, undefined, 2)}\n`;
+export const installConfiguration = async (folder: string): Promise<boolean> => {
   const target = join(folder, CONFIGURATION);
   const current = await readFile(target, 'utf8').catch(() => undefined);
-  const differs = current !== content && !(keepsOurs && (await ownerOf(target)) === 'us');
+  const differs = current === undefined || !beginsWithOurs(current);
+  const content = `${JSON.stringify(NETWORK, undefined, 2)}\n`;
   if (differs) await replace(target, (draft) => writeFile(draft, content, { mode: 0o644 }));
   const earlier = join(folder, EARLIER);
   if ((await ownerOf(earlier)) === 'us') await rm(earlier, { force: true });
   return differs;
+};
+
+const listSchema = z.looseObject({ plugins: z.tuple([z.unknown()], z.unknown()) });
+
+const beginsWithOurs = (content: string): boolean => {
+  try {
+    const { plugins, ...list } = listSchema.parse(JSON.parse(content));
+    return isDeepStrictEqual({ ...list, plugins: [plugins[0]] }, NETWORK);
+  } catch {
+    return false;
+  }
 };
 
 /** Takes all of them away, unless the configuration is another's. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createFakeClock, type FakeClock } from '../../base/testing/fake-clock.ts';
+import { installConfiguration } from './install.ts';
 import { PluginKeeper } from './plugin-keeper.ts';
 
 let root: string;
@@ -59,8 +60,8 @@ it('puts back what somebody removes or changes', async () => {
 it('keeps a list that others have added to, and writes one that has our plugin no more', async () => {
   await keeper.start();
   await keeper.open();
-  const plugins = [{ type: 'ovn-k8s-cni-overlay' }, { type: 'istio-cni' }];
-  const chained = JSON.stringify({ cniVersion: '1.0.0', name: 'ovn-kubernetes', plugins });
+  const { plugins: own, ...list } = JSON.parse(readFileSync(configuration(), 'utf8'));
+  const chained = JSON.stringify({ ...list, plugins: [...own, { type: 'istio-cni' }] });
   writeFileSync(configuration(), chained);
   rmSync(plugin());
   await eventually(() => expect(repaired).toEqual([bin]));
@@ -70,6 +71,19 @@ it('keeps a list that others have added to, and writes one that has our plugin n
     await clock.advance(1_000);
     expect(readFileSync(configuration(), 'utf8')).toContain('ovn-k8s-cni-overlay');
   });
+});
+
+it('keeps such a list at its start, and writes a list that is cut off', async () => {
+  await keeper.start();
+  await keeper.open();
+  await keeper.stop();
+  const { plugins: own, ...list } = JSON.parse(readFileSync(configuration(), 'utf8'));
+  const chained = JSON.stringify({ ...list, plugins: [...own, { type: 'istio-cni' }] });
+  writeFileSync(configuration(), chained);
+  expect(await installConfiguration(conf)).toBe(false);
+  expect(readFileSync(configuration(), 'utf8')).toBe(chained);
+  writeFileSync(configuration(), chained.slice(0, -5));
+  expect(await installConfiguration(conf)).toBe(true);
 });
 
 it('repairs at a growing distance what another program changes again and again, and reports it', async () => {
@@ -109,10 +123,13 @@ it('reports a folder that cannot be written, and tries again', async () => {
   await keeper.start();
   expect(causes()).toEqual([['Node/node1', 'cni-not-installed']]);
   expect(reported.at(-1)?.[0]).toContain(`the CNI program cannot be installed in ${bin}: `);
+  // No node is ready by a configuration that names what is not there.
+  await keeper.open();
+  expect(existsSync(configuration())).toBe(false);
   rmSync(bin);
   mkdirSync(bin);
-  await clock.advance(1_000);
-  await eventually(() => expect(existsSync(plugin())).toBe(true));
+  await clock.advance(2_000);
+  await eventually(() => expect([existsSync(plugin()), existsSync(configuration())]).toEqual([true, true]));
   await eventually(() => expect(causes()).toEqual([]));
 });
 
