@@ -10,6 +10,7 @@ import { findArtifacts } from '../sandbox/artifacts.ts';
 import { ensureChromium } from '../sandbox/browser/chromium-tree.ts';
 import { ensureCoredns } from '../sandbox/coredns/ensure.ts';
 import { ensureGuestImages } from '../sandbox/guest/images.ts';
+import { ensureHelm } from '../sandbox/install/helm.ts';
 import { ensureKonnectivity } from '../sandbox/konnectivity/ensure.ts';
 import { ensureKubernetes } from '../sandbox/kubernetes/build.ts';
 import { CONTROL_PLANE_PROGRAMS, REAL_KUBELET_PROGRAMS } from '../sandbox/kubernetes/recipe.ts';
@@ -47,6 +48,7 @@ const main = async (requested: readonly string[]): Promise<void> => {
   // Here and not in the first test that needs it: it takes longer than a test may.
   const progress = (message: string): void => console.log(message);
   await ensureTree(progress);
+  if (lanes.some((lane) => lane === 'integration' || lane === 'e2e')) await ensureHelm();
   if (lanes.includes('integration')) {
     await ensureKubernetes(CONTROL_PLANE_PROGRAMS, { root: process.cwd(), progress });
     // The tests of the page say again that they are skipped.
@@ -55,7 +57,7 @@ const main = async (requested: readonly string[]): Promise<void> => {
   if (lanes.some((lane) => lane.startsWith('e2e'))) {
     await ensureKubernetes([...CONTROL_PLANE_PROGRAMS, ...REAL_KUBELET_PROGRAMS], { root: process.cwd(), progress });
     await ensureCoredns({ root: process.cwd(), progress });
-    await ensureKonnectivity({ root: process.cwd(), progress });
+    if (process.env['UDN_SCENARIOS'] === 'all') await ensureKonnectivity({ root: process.cwd(), progress });
     await ensureRuntimeTree(progress);
     for (const { packages } of imageSpecs()) await ensureBaseLayer(packages, { epoch: 0, fresh: false, progress });
     // The client of a guest is notified again.

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -58,6 +58,18 @@ it('a file that can’t be used is logged, and the ClusterIP tried', async () =>
   await putKubeconfig('http://172.20.0.1:8080');
   expect(await find('10.96.0.1')).toBeUndefined();
   expect(logged).toEqual(["warn: the kubelet's kubeconfig names no usable API server"]);
+});
+
+it('readers get the folder of the address, and not the one of the sockets', async () => {
+  await putKubeconfig('https://172.20.0.1:6443');
+  const socket = join(folder, 'run', 'agent.sock');
+  const cluster = parseClusterConfig({ serviceSubnets: '10.96.0.0/16' });
+  const kubeletKubeconfig = join(folder, 'kubelet.conf');
+  await findApiServer({ kubeletKubeconfig, statusSocket: socket, cluster }, log)({ host: '10.96.0.1', port: 443 });
+  const modes = [join(folder, 'run'), join(folder, 'run', 'api-server'), serverFile(socket)].map(async (path) =>
+    ((await stat(path)).mode & 0o777).toString(8),
+  );
+  expect(await Promise.all(modes)).toEqual(['700', '755', '644']);
 });
 
 it('what can’t be published is logged, and used', async () => {

@@ -68,6 +68,8 @@ export const readKubeletServer = async (file: string): Promise<string | undefine
 /** Writes the address for programs of this node that may not read the kubelet's file. @param server undefined removes it */
 export const publishServer = async (file: string, server: string | undefined): Promise<void> => {
   if (server === undefined) return await rm(file, { force: true });
+  // The agent's own folder, with its sockets, stays root's: readers get this one alone.
+  await mkdir(dirname(dirname(file)), { recursive: true, mode: 0o700 });
   await mkdir(dirname(file), { recursive: true, mode: 0o755 });
   // By renaming: whoever waits for the file finds all of it.
   const draft = `${file}.draft`;
