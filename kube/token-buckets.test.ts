@@ -17,10 +17,14 @@ it('never has more than a burst, whatever time has passed or gone back', () => {
   expect(buckets.take('a', 0)).toBe(false);
 });
 
-it('says how long to wait for what is taken in advance', () => {
+it('says how long to wait for one that is taken in advance', () => {
   const buckets = createTokenBuckets(RATE);
-  expect([1, 2, 3, 4, 5].map(() => buckets.reserve('a', 0))).toEqual([0, 0, 0, 1000, 2000]);
-  expect(buckets.reserve('a', 2500)).toBe(500);
+  expect([0, 0, 0, 0, 1500].map((now) => buckets.reserve('a', now))).toEqual([0, 0, 0, 1000, 500]);
+});
+
+it('takes one in advance, not more, when nobody waited for it', () => {
+  const buckets = createTokenBuckets(RATE);
+  expect([1, 2, 3, 4, 5, 6].map(() => buckets.reserve('a', 0))).toEqual([0, 0, 0, 1000, 1000, 1000]);
 });
 
 it('forgets who has been quiet for longest', () => {

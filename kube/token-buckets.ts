@@ -10,7 +10,10 @@ export interface Rate {
 export interface TokenBuckets {
   /** @returns false: not now */
   take(key: string, now: number): boolean;
-  /** Takes one that is still to come when there is none. @returns the milliseconds until then */
+  /**
+   * Takes one that is still to come when there is none. For whoever reserves the next one only after that time: it takes one in
+   * advance, never more. @returns the milliseconds until then, `refillMs` at most
+   */
   reserve(key: string, now: number): number;
 }
 
@@ -38,7 +41,8 @@ export const createTokenBuckets = ({ burst, refillMs }: Rate, memory = 4096): To
     },
     reserve: (key, now) => {
       const bucket = filled(key, now);
-      bucket.tokens -= 1;
+      // A clock that rings early, as in tests, would else add up to minutes of what nobody waits for.
+      bucket.tokens = Math.max(-1, bucket.tokens - 1);
       return Math.max(0, -bucket.tokens * refillMs);
     },
   };
