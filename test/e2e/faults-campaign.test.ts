@@ -4,7 +4,7 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type CampaignResult, NODES, prepareCampaign, runCampaign } from './support/chaos/campaign.ts';
-import { BOUNDS, KINDS, OTHER_BOUND } from './support/chaos/kills.ts';
+import { boundOf, KINDS } from './support/chaos/kills.ts';
 import { formatTable, NO_KILL } from './support/chaos/losses.ts';
 import { useCluster } from './support/cluster/cluster.ts';
 import { untilNothingLeaks } from './support/faults/leaks.ts';
@@ -28,9 +28,9 @@ describe('everything is killed, again and again', () => {
   let foreign: unknown[];
   let result: CampaignResult;
   const report = (): string => {
-    const { rows, story, broken, connections } = result;
+    const { rows, story, broken, connections, crowding } = result;
     const lines = broken.map(({ path, why }) => `  ${path.name}: ${why}`);
-    const summary = `${broken.length} of ${connections} TCP connections broke`;
+    const summary = `${broken.length} of ${connections} TCP connections broke, ${crowding.toFixed(1)} programs shared a processor`;
     return [`UDN_SEED=${random.seed}`, ...story, formatTable(rows), summary, ...lines].join('\n');
   };
 
@@ -60,7 +60,7 @@ describe('everything is killed, again and again', () => {
   });
 
   it('datagrams come through again in time', () => {
-    const late = result.rows.filter(({ kind, longestMs }) => longestMs > (BOUNDS[kind] ?? OTHER_BOUND));
+    const late = result.rows.filter(({ kind, longestMs }) => longestMs > boundOf(kind, result.crowding));
     expect(late, report()).toEqual([]);
   });
 

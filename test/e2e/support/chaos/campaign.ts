@@ -6,6 +6,7 @@ import type { Random } from '../faults/random.ts';
 import { outside } from '../networks/north-south.ts';
 import { addressOfFamily } from '../packets/packets.ts';
 import { churn } from './churn.ts';
+import { watchCrowding } from './crowding.ts';
 import { KINDS, killOne, kindsInAnyOrder } from './kills.ts';
 import { type Kill, type Row, storyOf, tally } from './losses.ts';
 import { type BrokenConnection, type Path, startStreams } from './streams.ts';
@@ -29,6 +30,8 @@ export interface CampaignResult {
   /** TCP connections that did not last. */
   readonly broken: readonly BrokenConnection[];
   readonly connections: number;
+  /** How busy the machine was (`watchCrowding`). */
+  readonly crowding: number;
 }
 
 /** A network of each kind, with two pods on the first node and one on the second: they stay. */
@@ -50,6 +53,7 @@ export const runCampaign = async (sandbox: Sandbox, options: CampaignOptions): P
   const { random } = options;
   const paths = await pathsOf(sandbox);
   const streams = await startStreams(sandbox, paths);
+  const crowd = watchCrowding();
   const end = new AbortController();
   const comingAndGoing = churn({
     ...{ objects: await sandbox.objects(), nodes: NODES, namespaces: NAMESPACES, random, signal: end.signal },
@@ -62,9 +66,10 @@ export const runCampaign = async (sandbox: Sandbox, options: CampaignOptions): P
     end.abort();
     await settled;
   }
+  const crowding = crowd.stop();
   const { datagrams, broken } = await streams.stop();
   const rows = tally([...KINDS.keys()], kills, datagrams, await comingAndGoing);
-  return { story: storyOf(kills, datagrams), rows, broken, connections: paths.length };
+  return { story: storyOf(kills, datagrams), rows, broken, connections: paths.length, crowding };
 };
 
 const killAtRandom = async (
