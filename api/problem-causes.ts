@@ -20,8 +20,8 @@ export const PROBLEM_CAUSES = {
     next: 'delete pods that are not needed, or run new ones on other nodes; a network with more addresses is a new network',
   },
   'api-server-unreachable': {
-    summary: 'the API server does not answer',
-    next: 'check the API server and the network of this node',
+    summary: 'the API server does not answer, or rejects the credentials of the agent',
+    next: 'check the API server, the network of this node, and the token of the agent’s ServiceAccount',
     follows: ['uplink-off-bridge', 'vswitchd-not-responding'],
   },
   'api-unread': {

@@ -81,3 +81,14 @@ it.each([
   ['a server that is slow', new KubeError('ERR_KUBE_TIMEOUT', 'slow'), false],
   ['another error', new Error('other'), false],
 ])('%s', (_, error, away) => expect(isAway(error)).toBe(away));
+
+it('remembers since when the server has not known who asks, until it does', () => {
+  const { clock, outage } = setup();
+  const denied = new KubeError('ERR_KUBE_STATUS', 'Unauthorized', { status: 401 });
+  const start = clock.wall();
+  outage.answered(denied);
+  outage.answered(denied);
+  expect(outage.unauthorizedSince).toBe(start);
+  outage.answered(new KubeError('ERR_KUBE_STATUS', 'not found', { status: 404 }));
+  expect(outage.unauthorizedSince).toBeUndefined();
+});

@@ -6,7 +6,7 @@
 import { onAbort } from '../base/abort.ts';
 import { backoffMs } from '../base/backoff.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { KubeError } from './errors.ts';
+import { isUnauthorized, KubeError } from './errors.ts';
 
 export interface Outage {
   /**
@@ -14,10 +14,12 @@ export interface Outage {
    * another one, after `atMostMs`, or when the signal aborts.
    */
   wait(atMostMs: number, signal?: AbortSignal): Promise<void>;
-  /** The server has answered, with whatever. */
-  answered(): void;
+  /** The server has answered, with what was asked for or with an error. */
+  answered(error?: unknown): void;
   /** Since when nobody has got an answer, in milliseconds since the epoch; undefined: the last who asked got one. */
   readonly since: number | undefined;
+  /** Since when it has answered that it does not know who asks (401), in milliseconds since the epoch; undefined: it knows. */
+  readonly unauthorizedSince: number | undefined;
   /** When the last one ended, in milliseconds since the epoch. */
   readonly endedAt: number | undefined;
 }
@@ -40,6 +42,7 @@ export const createOutage = ({ clock = systemClock, random = Math.random }: Outa
   const waiting = new Set<(inMs: number) => void>();
   let tries = 0;
   let since: number | undefined;
+  let unauthorizedSince: number | undefined;
   let endedAt: number | undefined;
   let cancelTry: (() => void) | undefined;
 
@@ -61,6 +64,9 @@ export const createOutage = ({ clock = systemClock, random = Math.random }: Outa
   return {
     get since() {
       return since;
+    },
+    get unauthorizedSince() {
+      return unauthorizedSince;
     },
     get endedAt() {
       return endedAt;
@@ -87,7 +93,8 @@ export const createOutage = ({ clock = systemClock, random = Math.random }: Outa
         waiting.add(wake);
         tryLater();
       }),
-    answered: () => {
+    answered: (error) => {
+      unauthorizedSince = isUnauthorized(error) ? (unauthorizedSince ?? clock.wall()) : undefined;
       tries = 0;
       if (since !== undefined) endedAt = clock.wall();
       since = undefined;

@@ -60,7 +60,7 @@ export const startHealth = (
     }),
     clock: systemClock,
     others: () => [
-      apiHealth(outage.since, systemClock.wall()),
+      apiHealth(outage, systemClock.wall()),
       tunnels.health(),
       ...placesHealth({
         gateway: keeper.problems(),

@@ -40,7 +40,7 @@ export interface Edges {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'request'>;
   readonly writer: Writer;
   /** Of the API server. */
-  readonly outage: Pick<Outage, 'since'>;
+  readonly outage: Pick<Outage, 'since' | 'unauthorizedSince'>;
   readonly emitPodEvent: EmitPodEvent;
   readonly emitServiceEvent: EmitServiceEvent;
   readonly emitNodeEvent: EmitNodeEvent;

@@ -94,7 +94,7 @@ const list = async (options: MirrorOptions, state: State, signal: AbortSignal): 
 
 const listFailed = (options: MirrorOptions, state: State, error: unknown): Pause => {
   const isGone = isAway(error);
-  if (!isGone) options.outage.answered();
+  if (!isGone) options.outage.answered(error);
   if (options.optional && isNotFound(error)) {
     options.store.retain(new Set());
     options.onContact();
@@ -133,7 +133,7 @@ const watch = async (options: MirrorOptions, state: State, signal: AbortSignal):
   if (wasGood) state.watchFailures = 0;
   // A server that accepts a watch is there, however often it loses it.
   const isGone = acceptedAt === Number.POSITIVE_INFINITY && end.reason === 'failed' && isAway(end.error);
-  if (end.reason === 'failed' && !isAway(end.error)) options.outage.answered();
+  if (end.reason === 'failed' && !isAway(end.error)) options.outage.answered(end.error);
   return pause(watchEnded(options, state, end, wasGood), isGone);
 };
 

@@ -105,7 +105,7 @@ const attempt = async (options: ObjectQueueOptions, wish: Wish, waiting: Wish[])
     return NO_PAUSE;
   } catch (error) {
     if (wish.abandoned) return NO_PAUSE;
-    if (!isAway(error)) options.outage.answered();
+    if (!isAway(error)) options.outage.answered(error);
     wish.failures += 1;
     if (!mayRetry(options, wish, error)) {
       if (!isAlreadyExists(error)) observe({ kind: 'failed', ...about, error });
