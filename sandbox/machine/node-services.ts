@@ -22,6 +22,8 @@ export interface NodeServicesSpec {
   readonly datapath: Datapath;
   readonly uplink: SandboxOptions['uplink'];
   readonly ovn: SandboxOptions['ovn'];
+  /** Whether the node has a container runtime. */
+  readonly hasRuntime: boolean;
   /** Who issues the certificates of tunnels, where they are encrypted. */
   readonly authority: Authority | undefined;
   /** With the files of databases.ts. */
@@ -50,14 +52,17 @@ export const startNodeServices = async (spec: NodeServicesSpec, signal: AbortSig
   await partReady(`the uplink of ${spec.node.name}`, switchd?.log, provisioned);
 };
 
-/** What runs on a node that boots: its daemons, in the order of their start, with empty databases. */
+/**
+ * What runs on a node that boots: its daemons, in the order of their start. Databases are empty on a node of the stand-in, whose disk is lost, and as they
+ * were on one with a container runtime, which keeps its own files.
+ */
 export const restartNodeServices = async (
   spec: NodeServicesSpec,
   services: readonly Service[],
   signal: AbortSignal,
 ): Promise<void> => {
   const { node } = spec;
-  await installDatabases(spec.databases, node);
+  if (!spec.hasRuntime) await installDatabases(spec.databases, node);
   await guardUplink(spec, signal);
   const named = (serviceName: string): Service | undefined => services.find(({ name }) => name === serviceName);
   const [servers, others] = [[] as DaemonSpec[], [] as DaemonSpec[]];

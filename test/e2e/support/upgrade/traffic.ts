@@ -137,7 +137,7 @@ const resultsOf = (tenant: Tenant, text: string): Traffic => {
 /**
  * ping(8) prints each answer with its time; what was sent in the last second may still be under way when it is ended, and is not counted. The time of
  * a lost one is that of its number, from the nearest answer. A piece of a stream has a minute to come back, as TCP sends it again; a connection to the
- * Service has three seconds, which is one SYN that is sent again.
+ * Service has ten seconds, for SYNs that are sent again.
  */
 const PROGRAM = `
 import json, os, re, signal, socket, subprocess, sys, threading, time
@@ -176,8 +176,8 @@ def requests(address, result):
         start = time.time()
         result['sent'] += 1
         try:
-            with socket.create_connection((address, 80), 3) as sock:
-                sock.settimeout(3)
+            with socket.create_connection((address, 80), 10) as sock:
+                sock.settimeout(10)
                 sock.sendall(b'GET /hostname HTTP/1.0\\r\\n\\r\\n')
                 answer = sock.recv(100)
                 if not answer.startswith(b'HTTP/1.'):
@@ -185,7 +185,7 @@ def requests(address, result):
             if result['sent'] == 1:
                 up.append(address)
         except OSError as failure:
-            result['failed'].append({'at': 1000 * start, 'error': str(failure)})
+            result['failed'].append({'at': 1000 * start, 'error': '%s after %.1f s' % (failure, time.time() - start)})
         ended.wait(max(0, 0.1 - (time.time() - start)))
 
 def counted(name, text):
