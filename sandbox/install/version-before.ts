@@ -70,7 +70,8 @@ export const ensureVersionBefore = async (progress: (message: string) => void): 
     const source = await mkdtemp(join(tmpdir(), 'version-before-'));
     try {
       await build({ root, commit, source });
-      for (const name of KEPT) await cp(join(source, name), join(draft, name), { recursive: true });
+      for (const name of KEPT)
+        await cp(join(source, name), join(draft, name), { recursive: true, verbatimSymlinks: true });
       await mkdir(join(draft, IMAGE_FOLDER), { recursive: true });
       for (const name of IMAGES) await copyFile(join(source, archiveOf(name)), join(draft, archiveOf(name)));
     } finally {

@@ -73,7 +73,11 @@ export const restartNodeServices = async (
       await waitForSocket(node.pathOf(socket), signal);
     }),
   );
+  const vsctl = (...args: string[]) => run(node.enter(['ovs-vsctl', ...args]), undefined, signal);
+  // A database that is kept says of its bridges that they are there.
+  await vsctl('--no-wait', 'set', 'Open_vSwitch', '.', 'cur_cfg=-1');
   for (const { name } of others) named(name)?.release();
+  await vsctl('--timeout=30', 'wait-until', 'Open_vSwitch', '.', 'cur_cfg>=0');
   await provisionAgain(spec, signal);
 };
 
