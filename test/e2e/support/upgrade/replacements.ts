@@ -5,7 +5,7 @@ import type { Kubectl } from '../../../conformance/kube/kubectl.ts';
 import type { Span, Traffic } from './traffic.ts';
 
 export interface Replacements {
-  /** From the deletion of each pod to its end, and for as long as flows take to be installed again. */
+  /** From the creation of the next pod of a node, whose containers start beside the old ones, to the end of the old one, and until flows are installed again. */
   stop(): Promise<readonly Span[]>;
 }
 
@@ -14,19 +14,23 @@ const SETTLED_MS = 10_000;
 /** Between an event of the API server and its line here. */
 const LATE_MS = 1_000;
 
-const COLUMNS = '{.type} {.object.metadata.name} {.object.metadata.deletionTimestamp}{"\\n"}';
+const COLUMNS = '{.type} {.object.metadata.creationTimestamp}{"\\n"}';
 
 export const watchReplacements = (kubectl: Kubectl, namespace: string): Replacements => {
   const selector = ['--selector', 'app.kubernetes.io/name=udn-ovn'];
   const output = ['--watch', '--output-watch-events', '-o', `jsonpath=${COLUMNS}`];
   const watch = kubectl.start('--namespace', namespace, 'get', 'pods', ...selector, ...output);
-  const begun = new Map<string, number>();
+  const start = Date.now();
+  let begun: number | undefined;
   const spans: Span[] = [];
   createInterface(watch.stdout).on('line', (line) => {
-    const [type = '', name = '', deleted = ''] = line.split(' ');
+    const [type = '', created = ''] = line.split(' ');
     const now = Date.now();
-    if (deleted !== '' && !begun.has(name)) begun.set(name, now - LATE_MS);
-    if (type === 'DELETED') spans.push({ from: begun.get(name) ?? now - LATE_MS, to: now + SETTLED_MS });
+    // Creation is told in whole seconds, and those that were there come first.
+    if (type === 'ADDED' && Date.parse(created) >= start) begun ??= now - LATE_MS;
+    if (type !== 'DELETED') return;
+    spans.push({ from: begun ?? now - LATE_MS, to: now + SETTLED_MS });
+    begun = undefined;
   });
   return {
     stop: async () => {
