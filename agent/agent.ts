@@ -30,7 +30,7 @@ import { whenIdle } from './reconcile/reconcilers.ts';
 import { announce, startNetworkReport } from './status/network-report/start.ts';
 import { openProbes } from './status/open-probes.ts';
 import { connectedDatabases, Probes } from './status/probes.ts';
-import { refuseWhileAgentRuns } from './status/running-agent.ts';
+import { claimNode } from './status/running-agent.ts';
 import { startStatus } from './status/start.ts';
 import { reasonsNotStarted } from './status/start-reasons.ts';
 import { untilReady } from './status/until-ready.ts';
@@ -44,9 +44,10 @@ import { type ProgrammedNode, programNode } from './wiring/program-node.ts';
 
 /** Runs until `signal` aborts. @throws what keeps it from starting */
 export const runAgent = async (context: AgentContext): Promise<void> => {
-  const { options, log, signal } = context;
-  await refuseWhileAgentRuns(options.statusSocket);
+  const { options, buildFolder, log, signal } = context;
   await using resources = new AsyncDisposableStack();
+  // Released after everything else has ended.
+  resources.use(await claimNode(options.statusSocket, buildFolder));
   const probes = new Probes();
   const edges = await openEdges(context, resources);
   probes.ready = () => reasonsNotStarted({ inputs: edges.inputs, connected: connectedDatabases(edges.databases) });

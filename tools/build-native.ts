@@ -16,6 +16,7 @@ const TARGETS: readonly NativeTarget[] = [
   { output: 'build/nlsock.node', sources: ['datapath/netlink/native/nlsock.c'], kind: 'addon' },
   { output: 'build/peercred.node', sources: ['datapath/unix-socket/native/peercred.c'], kind: 'addon' },
   { output: 'build/spawn.node', sources: ['datapath/exec/native/spawn.c'], kind: 'addon' },
+  { output: 'build/lock.node', sources: ['program/native/lock.c'], kind: 'addon' },
   { output: 'build/memory.node', sources: ['program/native/memory.c'], kind: 'addon' },
   { output: 'build/udn-cni', sources: ['cni-shim/udn-cni.c'], kind: 'static' },
   {

@@ -11,6 +11,7 @@ import { ensureChromium } from '../sandbox/browser/chromium-tree.ts';
 import { ensureCoredns } from '../sandbox/coredns/ensure.ts';
 import { ensureGuestImages } from '../sandbox/guest/images.ts';
 import { ensureHelm } from '../sandbox/install/helm.ts';
+import { ensureVersionBefore, missingVersionBefore } from '../sandbox/install/version-before.ts';
 import { ensureKonnectivity } from '../sandbox/konnectivity/ensure.ts';
 import { ensureKubernetes } from '../sandbox/kubernetes/build.ts';
 import { CONTROL_PLANE_PROGRAMS, REAL_KUBELET_PROGRAMS } from '../sandbox/kubernetes/recipe.ts';
@@ -57,7 +58,11 @@ const main = async (requested: readonly string[]): Promise<void> => {
   if (lanes.some((lane) => lane.startsWith('e2e'))) {
     await ensureKubernetes([...CONTROL_PLANE_PROGRAMS, ...REAL_KUBELET_PROGRAMS], { root: process.cwd(), progress });
     await ensureCoredns({ root: process.cwd(), progress });
-    if (process.env['UDN_SCENARIOS'] === 'all') await ensureKonnectivity({ root: process.cwd(), progress });
+    if (process.env['UDN_SCENARIOS'] === 'all') {
+      await ensureKonnectivity({ root: process.cwd(), progress });
+      // Without it the tests of upgrades say why they are skipped.
+      if (missingVersionBefore() === undefined) await ensureVersionBefore(progress);
+    }
     await ensureRuntimeTree(progress);
     for (const { packages } of imageSpecs()) await ensureBaseLayer(packages, { epoch: 0, fresh: false, progress });
     // The client of a guest is notified again.

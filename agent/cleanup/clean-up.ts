@@ -26,7 +26,7 @@ import { mappingOperations } from '../node/uplink/mapping-operations.ts';
 import { Uplink } from '../node/uplink/uplink.ts';
 import type { CleanupOptions } from '../options/options.ts';
 import type { Backends, DatapathBackend } from '../reconcile/node-datapath.ts';
-import { refuseWhileAgentRuns } from '../status/running-agent.ts';
+import { claimNode } from '../status/running-agent.ts';
 import { removeConnectionLimits } from './connection-limits.ts';
 import { emptyBackend, emptyBridge, leaveIntegrationBridge, removeMasquerade } from './datapath-parts.ts';
 import { forgetConnections, removeChassis, removeSockets } from './left-behind.ts';
@@ -55,8 +55,9 @@ export interface CleanupEdges {
 /** @throws Error that names what is still there, and why */
 export const cleanUpNode = async (context: CleanupContext): Promise<void> => {
   const { options, buildFolder, log, signal, conntrack } = context;
-  await refuseWhileAgentRuns(options.statusSocket);
+  const claim = await claimNode(options.statusSocket, buildFolder);
   await using resources = new AsyncDisposableStack();
+  resources.defer(() => claim.remove());
   const netlink = resources.use(startNetlink({ addonPath: join(buildFolder, 'nlsock.node') }));
   const databases = createDatabases(options, (database, observation) => {
     // One that is absent is reported once, at the end, and not each time that it is tried.

@@ -22,6 +22,8 @@ export interface NodeServicesSpec {
   readonly datapath: Datapath;
   readonly uplink: SandboxOptions['uplink'];
   readonly ovn: SandboxOptions['ovn'];
+  /** Whether the node has a container runtime. */
+  readonly hasRuntime: boolean;
   /** Who issues the certificates of tunnels, where they are encrypted. */
   readonly authority: Authority | undefined;
   /** With the files of databases.ts. */
@@ -50,14 +52,17 @@ export const startNodeServices = async (spec: NodeServicesSpec, signal: AbortSig
   await partReady(`the uplink of ${spec.node.name}`, switchd?.log, provisioned);
 };
 
-/** What runs on a node that boots: its daemons, in the order of their start, with empty databases. */
+/**
+ * What runs on a node that boots: its daemons, in the order of their start. Databases are empty on a node of the stand-in, whose disk is lost, and as they
+ * were on one with a container runtime, which keeps its own files.
+ */
 export const restartNodeServices = async (
   spec: NodeServicesSpec,
   services: readonly Service[],
   signal: AbortSignal,
 ): Promise<void> => {
   const { node } = spec;
-  await installDatabases(spec.databases, node);
+  if (!spec.hasRuntime) await installDatabases(spec.databases, node);
   await guardUplink(spec, signal);
   const named = (serviceName: string): Service | undefined => services.find(({ name }) => name === serviceName);
   const [servers, others] = [[] as DaemonSpec[], [] as DaemonSpec[]];
@@ -68,7 +73,11 @@ export const restartNodeServices = async (
       await waitForSocket(node.pathOf(socket), signal);
     }),
   );
+  const vsctl = (...args: string[]) => run(node.enter(['ovs-vsctl', ...args]), undefined, signal);
+  // A database that is kept says of its bridges that they are there.
+  await vsctl('--no-wait', 'set', 'Open_vSwitch', '.', 'cur_cfg=-1');
   for (const { name } of others) named(name)?.release();
+  await vsctl('--timeout=30', 'wait-until', 'Open_vSwitch', '.', 'cur_cfg>=0');
   await provisionAgain(spec, signal);
 };
 

@@ -13,6 +13,7 @@ export const reboot = async (
 ): Promise<void> => {
   await Promise.all(services.map((service) => service.hold()));
   await run(spec.node.enter(['sh', '-c', FORGET]), undefined, signal);
+  if (spec.hasRuntime) await run(spec.node.enter(['sh', '-c', FORGET_CONTAINERS]), undefined, signal);
   await restartNodeServices(spec, services, signal);
   for (const service of services) service.release();
 };
@@ -39,4 +40,17 @@ for family in -4 -6; do
 done 2>/dev/null
 ip -4 rule add lookup default priority 32767
 rm -rf /run/charon* /run/starter* /run/openvswitch/* /run/ovn/* /run/ovn-udn/* ${CONTAINER_FOLDER} ${EXEC_FOLDER} ${SANDBOX_FOLDER} ${MOUNT_FOLDER}
+`;
+
+/**
+ * What a container runtime and a kubelet have in memory: mounts of containers and volumes, shims' sockets, cgroups of pods. What they have on disk
+ * stays: images, and which pods there were. A cgroup is busy until the kernel has reaped its last process, and a kubelet removes it, too.
+ */
+const FORGET_CONTAINERS = `
+awk '{ print $2 }' /proc/mounts | grep -E '^/(run/containerd|run/netns|var/lib/kubelet/pods)/' | sort -r | while read -r target; do
+  umount -l "$target"
+done
+rm -rf /run/containerd/* /run/crun /run/netns/*
+find /sys/fs/cgroup/kubepods -mindepth 2 -depth -type d -exec rmdir {} + 2>/dev/null
+true
 `;

@@ -38,8 +38,8 @@ export const clusterControl = async (
     kill: (node, program, signal) => new Promise((resolve) => resolve(killProgram(state, node, program, signal))),
     reboot: async (node) => {
       nodeNamed(context, state, node);
-      if (context.realKubelet !== undefined) {
-        throw new SandboxError('ERR_SANDBOX_NOT_YET', 'rebooting a node with a real kubelet is not supported yet');
+      if (context.options.ovn === 'pods') {
+        throw new SandboxError('ERR_SANDBOX_NOT_YET', 'rebooting a node with OVN in pods is not supported yet');
       }
       await reboot(node);
     },

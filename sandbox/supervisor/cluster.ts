@@ -154,6 +154,7 @@ const nodeServicesSpec = (
   datapath: context.datapath,
   uplink: context.options.uplink,
   ovn: context.options.ovn,
+  hasRuntime: context.realKubelet !== undefined,
   authority: context.authority,
   databases: context.folder.databases,
   logOf: (program) => logPath(context, host.name, program),

@@ -1,17 +1,18 @@
 /**
- * The life of a node with a real kubelet: it is drained, its Node is deleted, and it joins again as a new one. There it ends: the token of the
- * sandbox's agent is bound to the Node that was deleted, where in a cluster the DaemonSet makes a new pod. A minute and a half, so it is of
+ * The life of a node with a real kubelet: it is rebooted, it is drained, its Node is deleted, and it joins again as a new one. There it ends: the token of the
+ * sandbox's agent is bound to the Node that was deleted, where in a cluster the DaemonSet makes a new pod. Two minutes, so it is of
  * `make test-all`. Needs root and `make build`.
  */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { NODES as NODE_RESOURCE } from '../../kube/resources.ts';
 import { FAMILIES } from '../../net/ip.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { createKubectl, type Kubectl } from '../conformance/kube/kubectl.ts';
 import { describeDifferences } from '../oracles/reachability/matrix.ts';
 import { measureReachability, readPods } from '../oracles/reachability/measure.ts';
-import { applyAndWait, readPod, useCluster } from './support/cluster/cluster.ts';
+import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster/cluster.ts';
 import { pod } from './support/cluster/manifests.ts';
 import { TENANTS, tenantManifests } from './support/cluster/one-of-each.ts';
 import { HAS_ALL_SCENARIOS } from './support/cluster/sample.ts';
@@ -47,6 +48,42 @@ afterAll(() => kubectl?.close());
 const web = async (tenant: string) =>
   (await readPods(await cluster().objects())).filter(({ key }) => key.startsWith(`${tenant}/web-`));
 
+/** Those of the Deployments, which are ready, by their names. */
+const podsOf = async (node: string): Promise<readonly LivingPod[]> => {
+  const pods = await (await cluster().objects()).list('pods');
+  return pods
+    .flatMap(({ metadata, spec, status }): LivingPod[] => {
+      const { nodeName } = nodeSchema.parse(spec);
+      const { podIPs, conditions, containerStatuses } = statusSchema.parse(status);
+      if (nodeName !== node || !conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True')) return [];
+      return [
+        {
+          key: `${metadata.namespace}/${metadata.name}`,
+          uid: `${metadata.uid}`,
+          networks: metadata.annotations?.['k8s.ovn.org/pod-networks'],
+          addresses: podIPs.map(({ ip }) => ip),
+          restarts: Math.min(...containerStatuses.map(({ restartCount }) => restartCount)),
+        },
+      ];
+    })
+    .toSorted((a, b) => a.key.localeCompare(b.key));
+};
+
+interface LivingPod {
+  readonly key: string;
+  readonly uid: string;
+  readonly networks: string | undefined;
+  readonly addresses: readonly string[];
+  readonly restarts: number;
+}
+
+const nodeSchema = z.object({ nodeName: z.string().optional() });
+const statusSchema = z.object({
+  podIPs: z.array(z.object({ ip: z.string() })).default([]),
+  conditions: z.array(z.object({ type: z.string(), status: z.string() })).default([]),
+  containerStatuses: z.array(z.object({ restartCount: z.int() })).default([]),
+});
+
 const reachedAsExpected = async (): Promise<void> => {
   const pods = await readPods(await cluster().objects());
   expect(describeDifferences(await measureReachability(cluster(), pods))).toEqual([]);
@@ -81,6 +118,42 @@ const given = async (node: string): Promise<Readonly<Record<string, string>>> =>
     ['node-id', 'node-subnets'].map((name) => [name, metadata.annotations?.[`k8s.ovn.org/${name}`] ?? '']),
   );
 };
+
+describe.skipIf(!HAS_ALL_SCENARIOS)('a node that is rebooted', () => {
+  it('has its pods again, with their addresses, ids and subnets, and others lose nothing', async () => {
+    const [before, pods] = await Promise.all([given(LEAVING), podsOf(LEAVING)]);
+    expect(pods).toHaveLength(TENANTS.length);
+    await eventually(reachedAsExpected, 60_000);
+    const start = performance.now();
+    const lost = await lostWhile('reboot', async () => {
+      await cluster().reboot(LEAVING);
+      // The kubelet's conditions are those from before until it reports again.
+      await eventually(async () => {
+        const now = await podsOf(LEAVING);
+        expect(now.map(({ restarts: _, ...pod }) => pod)).toEqual(pods.map(({ restarts: _, ...pod }) => pod));
+        for (const { restarts } of now) expect(restarts).toBeGreaterThan(0);
+      }, 120_000);
+    });
+    note(`ready again after ${((performance.now() - start) / 1000).toFixed(1)} s`);
+    expect(lost).toBe(0);
+    await eventually(reachedAsExpected, 60_000);
+    expect(await given(LEAVING)).toEqual(before);
+    await (await cluster().objects()).wait('node', LEAVING, 'condition=NetworkUnavailable=False', DEPLOYED);
+  });
+
+  it('reports no problem, and takes new pods', async () => {
+    for (const node of [...STAYING, LEAVING]) {
+      await eventually(async () => {
+        const { stdout } = await udnctl(cluster(), node, 'problems');
+        expect(stdout).not.toMatch(/^(error|warning)\b/m);
+      }, 60_000);
+    }
+    const later = TENANTS.map((tenant) => pod(tenant, `${tenant}-later`, LEAVING));
+    await applyAndWait(cluster(), later);
+    await eventually(reachedAsExpected, 60_000);
+    await deletePods(cluster(), ...later.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
+  });
+});
 
 describe.skipIf(!HAS_ALL_SCENARIOS)('a node that is drained', () => {
   it('has the pods of the Deployments, one of each network', async () => {

@@ -15,6 +15,7 @@ it('has every image of the Dockerfile, as its stages describe it', () => {
       [
         { source: 'bin/udn-cluster-manager', path: 'opt/ovn-udn/bin/udn-cluster-manager' },
         { source: 'dist/udn-cluster-manager.mjs', path: 'opt/ovn-udn/dist/udn-cluster-manager.mjs' },
+        { source: 'build/memory.node', path: 'opt/ovn-udn/build/memory.node' },
       ],
     ],
   });

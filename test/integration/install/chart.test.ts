@@ -323,6 +323,15 @@ describe('values', () => {
     ['agent.cni.confDir=net.d', "at '/agent/cni/confDir'"],
     ['agent.cni.binFolder=/opt', "additional properties 'binFolder' not allowed"],
     ['agent.kubeletKubeconfig=', "at '/agent/kubeletKubeconfig'"],
+    // Their folders would hide what the agent's container has there.
+    ...[
+      '/kubelet.conf',
+      '/etc/kubelet.conf',
+      '/usr/share/kubelet.conf',
+      '/run/ovn-udn/kubelet.conf',
+      '/opt/cni/bin/kubelet.conf',
+    ].map((path): [string, string] => [`agent.kubeletKubeconfig=${path}`, "at '/agent/kubeletKubeconfig'"]),
+    ['agent.kubeletKubeconfig=/etc/kubernetes/../kubelet.conf', "at '/agent/kubeletKubeconfig'"],
     ['agent.encryption=wireguard', "at '/agent/encryption'"],
     ['agent.imagePullPolicy=Sometimes', "at '/agent/imagePullPolicy'"],
     ['clusterManager.replicas=0', "at '/clusterManager/replicas'"],

@@ -18,7 +18,9 @@ const matches = (file: string, pattern: RegExp): string[] =>
 /** What `npm run build` and `npm install` make. */
 const BUILT = new Set([
   ...PROGRAMS.map(({ name }) => `dist/${name}.mjs`),
-  ...['udn-cni', 'nlsock.node', 'peercred.node', 'memory.node', 'spawn.node'].map((name) => `build/${name}`),
+  ...['udn-cni', 'nlsock.node', 'peercred.node', 'memory.node', 'lock.node', 'spawn.node'].map(
+    (name) => `build/${name}`,
+  ),
   'node_modules/node/bin/node',
 ]);
 
@@ -46,6 +48,15 @@ it('copies from the build only what is built or in the repository, and nothing t
       expect(isIgnored && !BUILT.has(path), source).toBe(false);
     }
   }
+});
+
+it('gives the cluster manager every part of the build that it opens', () => {
+  const opened = matches('cluster-manager/main.ts', /'build', '([^']+)'\)/g);
+  const manager = stages.find(({ name }) => name === 'udn-cluster-manager')!;
+  expect(opened).not.toEqual([]);
+  expect(copiesOf(manager).flatMap(({ sources }) => sources)).toEqual(
+    expect.arrayContaining(opened.map((name) => `${ROOT}/build/${name}`)),
+  );
 });
 
 it('gives the agent every part of the build that it opens', () => {
