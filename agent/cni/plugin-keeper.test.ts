@@ -54,7 +54,8 @@ it('puts back what somebody removes or changes', async () => {
     await clock.advance(1_000);
     expect(readFileSync(plugin(), 'utf8')).toBe('program');
   });
-  expect(repaired).toEqual([conf, bin]);
+  // It is reported once it is there.
+  await eventually(() => expect(repaired).toEqual([conf, bin]));
 });
 
 it('keeps a list that others have added to, and writes one that has our plugin no more', async () => {
