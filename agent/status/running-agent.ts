@@ -12,7 +12,7 @@ import { type FileLock, tryFileLock } from '../../program/file-lock.ts';
 export const claimNode = async (statusSocket: string, buildFolder: string): Promise<FileLock> => {
   await refuseWhileAgentAnswers(statusSocket);
   const path = lockPath(statusSocket);
-  await mkdir(dirname(path), { recursive: true });
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const lock = tryFileLock(path, join(buildFolder, 'lock.node'));
   if (lock !== undefined) return lock;
   throw new Error(`an agent is running on this node (it, or a cleanup, holds ${path}): stop it first`);

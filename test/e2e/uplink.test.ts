@@ -99,7 +99,8 @@ describe('a node with one NIC', () => {
 
   it('has everything on the NIC again after cleanup', async () => {
     await sandbox.kill(NODE, 'agent', 'SIGSTOP');
-    await onNode('udn-agent', 'cleanup', '--status-socket', '/run/ovn-udn/none.sock');
+    // In another folder, where neither its socket nor its lock is found.
+    await onNode('udn-agent', 'cleanup', '--status-socket', '/run/another/none.sock');
     expect([await addressesOf('eth0'), await defaultRoutes()]).toEqual([NODE_ADDRESSES, routesBy('eth0')]);
     expect(await onNode('ovs-vsctl', 'show')).not.toContain('breth0');
     expect(await onNode('ovs-vsctl', 'get', 'Open_vSwitch', '.', 'external_ids')).not.toContain('physnet');
