@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { claimNode } from './running-agent.ts';
 
@@ -23,6 +23,8 @@ it('of agents that start at once, when none answers yet, one gets the node', asy
   for (const claim of claims) if (claim.status === 'fulfilled') claim.value[Symbol.dispose]();
   using next = await claimNode(socket, BUILD);
   expect(next).toBeDefined();
+  // Who else reads the lock could hold it.
+  expect(statSync(dirname(socket)).mode & 0o777).toBe(0o700);
 });
 
 it('an agent that holds no lock, as those of versions before, is known by its answer', async () => {

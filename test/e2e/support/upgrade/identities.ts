@@ -52,9 +52,11 @@ ovs-vsctl --format=csv --data=bare --no-headings --columns=name,ofport,mac_in_us
 `;
 
 const rowsOf = async (sandbox: Sandbox, node: string): Promise<string[]> => {
-  const { stdout } = await sandbox.node(node, ['sh', '-c', ROWS]);
-  return stdout
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map((line) => `${node} ${line}`);
+  const { stdout, stderr } = await sandbox.node(node, ['sh', '-c', ROWS]);
+  const lines = stdout.split('\n').filter((line) => line.trim() !== '');
+  // A pipeline ends well when its last program does: none of a kind would equal none.
+  for (const kind of ['port', 'datapath', 'interface']) {
+    if (!lines.some((line) => line.startsWith(`${kind} `))) throw new Error(`${node} has no ${kind}: ${stderr}`);
+  }
+  return lines.map((line) => `${node} ${line}`);
 };

@@ -24,16 +24,18 @@ export interface KillOptions {
   readonly count: number;
   /** The longest time between two. */
   readonly pauseMs: number;
+  /** Ends it before. */
+  readonly signal: AbortSignal;
 }
 
 /** @returns what was killed, `NODE PROGRAM`, in its order */
 export const killAtRandom = async (
   sandbox: Sandbox,
-  { nodes, random, count, pauseMs }: KillOptions,
+  { nodes, random, count, pauseMs, signal }: KillOptions,
 ): Promise<readonly string[]> => {
   const killed: string[] = [];
   const left: string[] = [...KILLED];
-  while (killed.length < count) {
+  while (killed.length < count && !signal.aborted) {
     await pause(pauseMs * (0.3 + 0.7 * random.next()));
     const name = random.pick(left.length > 0 ? left : KILLED);
     const node = random.pick(nodes);

@@ -34,6 +34,7 @@ export const watchReplacements = (kubectl: Kubectl, namespace: string): Replacem
   });
   return {
     stop: async () => {
+      if (watch.exitCode !== null) throw new Error(`kubectl --watch ended with ${watch.exitCode}`);
       const ended = once(watch, 'close');
       watch.kill();
       await ended;
