@@ -22,6 +22,14 @@ export const subjectKey = ({ kind, value }: AnySubject): string => {
       return value.pod;
     case 'service':
       return value.service;
+    case 'policyRule':
+      return value.rule;
+    case 'peerSet':
+      return value.set;
+    case 'denyGroup':
+      return value.group;
+    case 'policyPeer':
+      return value.pod;
   }
 };
 
@@ -40,6 +48,14 @@ export const subjectsOf = (kind: SubjectKind, facts: FactStore): AnySubject[] =>
       return [...facts.ids('pod')].map((pod) => ({ kind, value: { pod } }));
     case 'service':
       return [...facts.ids('service')].map((service) => ({ kind, value: { service } }));
+    case 'policyRule':
+      return [...facts.ids('policyRule')].map((rule) => ({ kind, value: { rule } }));
+    case 'peerSet':
+      return [...facts.ids('peerSet')].map((set) => ({ kind, value: { set } }));
+    case 'denyGroup':
+      return [...facts.ids('denyGroup')].map((group) => ({ kind, value: { group } }));
+    case 'policyPeer':
+      return [...facts.ids('policyPeer')].map((pod) => ({ kind, value: { pod } }));
   }
 };
 
@@ -59,6 +75,14 @@ export const subjectsWith = (fact: FactKind, id: string, facts: FactStore): AnyS
       return [{ kind: 'pod', value: { pod: id } }];
     case 'service':
       return [{ kind: 'service', value: { service: id } }];
+    case 'policyRule':
+      return [{ kind: 'policyRule', value: { rule: id } }];
+    case 'peerSet':
+      return [{ kind: 'peerSet', value: { set: id } }];
+    case 'denyGroup':
+      return [{ kind: 'denyGroup', value: { group: id } }];
+    case 'policyPeer':
+      return [{ kind: 'policyPeer', value: { pod: id } }];
     case 'nodeSubnets':
     case 'networkPrefix':
     case 'refusedNode':
@@ -81,6 +105,7 @@ export const subjectsWith = (fact: FactKind, id: string, facts: FactStore): AnyS
     case 'externalAddress':
     case 'nodeAddress':
     case 'lockedAddress':
+    case 'podPolicy':
       return [];
   }
 };

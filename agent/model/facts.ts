@@ -13,6 +13,7 @@ import type { Cidr, InterfaceAddress } from '../../net/cidr.ts';
 import type { DatapathKey, NetworkId, NodeId } from '../../net/ids.ts';
 import { type Family, type Ip, ipFamily } from '../../net/ip.ts';
 import type { Mac } from '../../net/mac.ts';
+import type { DenyGroupFact, PeerSetFact, PodPolicyFact, PolicyPeerFact, PolicyRuleFact } from './policies/facts.ts';
 
 /** A node, as far as other nodes need to know it. */
 export interface NodeFact {
@@ -240,6 +241,16 @@ export interface Facts {
   readonly kubeletCgroup: CgroupFact;
   /** By the UID by which the container runtime knows a pod of this node: where its processes are. */
   readonly podCgroup: CgroupFact;
+  /** By the rule's id. */
+  readonly policyRule: PolicyRuleFact;
+  /** By the set's id. */
+  readonly peerSet: PeerSetFact;
+  /** By the group's id. */
+  readonly denyGroup: DenyGroupFact;
+  /** By `namespace/name`, of pods of this node that a policy selects. */
+  readonly podPolicy: PodPolicyFact;
+  /** By `namespace/name`, of pods of any node. */
+  readonly policyPeer: PolicyPeerFact;
 }
 
 /** The id of facts of which a node has one. */

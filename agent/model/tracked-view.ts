@@ -20,6 +20,7 @@ import {
   type ServiceFact,
   type SliceFact,
 } from './facts.ts';
+import type { DenyGroupFact, PeerSetFact, PodPolicyFact, PolicyPeerFact, PolicyRuleFact } from './policies/facts.ts';
 import type { LocalSettings, TunnelEncryption, View } from './view.ts';
 
 export class TrackedView implements View {
@@ -158,6 +159,26 @@ export class TrackedView implements View {
 
   serviceSlices(key: string): readonly SliceFact[] {
     return this.#value('serviceSlices', key) ?? NO_SLICES;
+  }
+
+  policyRule(id: string): PolicyRuleFact | undefined {
+    return this.#value('policyRule', id);
+  }
+
+  peerSet(id: string): PeerSetFact | undefined {
+    return this.#value('peerSet', id);
+  }
+
+  denyGroup(id: string): DenyGroupFact | undefined {
+    return this.#value('denyGroup', id);
+  }
+
+  podPolicy(key: string): PodPolicyFact | undefined {
+    return this.#value('podPolicy', key);
+  }
+
+  policyPeer(key: string): PolicyPeerFact | undefined {
+    return this.#value('policyPeer', key);
   }
 
   #value<Kind extends FactKind>(kind: Kind, id: string): Facts[Kind] | undefined {

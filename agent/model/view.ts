@@ -13,6 +13,7 @@ import type {
   ServiceFact,
   SliceFact,
 } from './facts.ts';
+import type { DenyGroupFact, PeerSetFact, PodPolicyFact, PolicyPeerFact, PolicyRuleFact } from './policies/facts.ts';
 
 /** IPsec between nodes, by these files of the node (PEM): ovs-vswitchd.conf.db(5), `other_config` of Open_vSwitch. */
 export interface TunnelEncryption {
@@ -91,4 +92,11 @@ export interface View extends LocalSettings {
   externalAddress(id: string): string | undefined;
   /** Of a Service, in the order of their names. @param key `namespace/name` */
   serviceSlices(key: string): readonly SliceFact[];
+  policyRule(id: string): PolicyRuleFact | undefined;
+  peerSet(id: string): PeerSetFact | undefined;
+  denyGroup(id: string): DenyGroupFact | undefined;
+  /** Of a pod of this node; absent where no policy selects it. @param key `namespace/name` */
+  podPolicy(key: string): PodPolicyFact | undefined;
+  /** @param key `namespace/name` */
+  policyPeer(key: string): PolicyPeerFact | undefined;
 }
