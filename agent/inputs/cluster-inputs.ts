@@ -16,7 +16,7 @@ import { type NodeProjection, projectNode } from './node-projection.ts';
 import { projectPodParts, samePodParts } from './pod-parts.ts';
 import type { PodProjection } from './pod-projection.ts';
 import { projectPolicy } from './policies/policy-projection.ts';
-import type { PolicyCaches } from './policy-caches.ts';
+import { type PolicyCaches, policyCaches } from './policy-caches.ts';
 import type { Problem } from './problem.ts';
 import { projectRetiredIds, type RetiredIds } from './retired-ids.ts';
 import { badService, projectService } from './service-projection.ts';
@@ -101,11 +101,7 @@ export const createClusterInputs = ({
     services,
     slices,
     idPools,
-    policies: {
-      policies,
-      namespaces: partOf(namespaces, ({ policy }) => policy),
-      pods: partOf(pods, ({ policyPod }) => policyPod),
-    },
+    policies: policyCaches(policies, namespaces, pods),
     run: async (signal) => {
       await Promise.all(all.map((reflector) => reflector.run(signal)));
     },
@@ -119,7 +115,7 @@ export const createClusterInputs = ({
         .map(([resource]) => `${resource} are not synced from the API server yet${failures.get(resource) ?? ''}`),
     problems: () => [
       ...[...nodes.values()].flatMap(({ problems }) => problems),
-      ...localPods.values().flatMap(({ problems }) => problems),
+      ...[...localPods.values()].flatMap(({ problems }) => problems),
       ...nads.bad.values().map(({ key, reason }) => badNad(key, reason)),
       ...services.bad.values().map(({ key, reason }) => badService(key, reason)),
       ...[...slices.values()].flatMap(({ problems }) => problems),
