@@ -8,6 +8,7 @@ import type { FactStore } from '../../model/fact-store.ts';
 import type { FactKind, Facts } from '../../model/facts.ts';
 import type { PolicyDirection, PolicyProtocol } from '../../model/policies/facts.ts';
 import { DEFAULT_SUBNET, PolicyWorld, WORLD_NETWORKS, type WorldPod } from '../../testing/policy-world.ts';
+import type { PolicyNamespace } from './types.ts';
 
 interface Peer {
   readonly podSelector?: LabelSelector;
@@ -33,15 +34,16 @@ interface Spec {
 
 /** Everything that there is; the events bring it about. */
 interface Objects {
-  readonly namespaces: Map<string, Labels>;
+  readonly namespaces: Map<string, KnownNamespace>;
   readonly networks: Set<Tenant>;
   readonly pods: Map<string, WorldPod>;
   readonly policies: Map<string, Spec>;
 }
 type Tenant = keyof typeof WORLD_NETWORKS;
+type KnownNamespace = Pick<PolicyNamespace, 'labels' | 'log'>;
 
 type Event =
-  | { readonly kind: 'namespace'; readonly name: string; readonly labels: Labels | undefined }
+  | { readonly kind: 'namespace'; readonly name: string; readonly known: KnownNamespace | undefined }
   | { readonly kind: 'network'; readonly name: Tenant; readonly isThere: boolean }
   | { readonly kind: 'pod'; readonly key: string; readonly pod: WorldPod | undefined }
   | { readonly kind: 'policy'; readonly key: string; readonly spec: Spec | undefined };
@@ -54,6 +56,15 @@ const often = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
 const key = fc.constantFrom('app', 'tier');
 const value = fc.constantFrom('a', 'b');
 const labels: fc.Arbitrary<Labels> = fc.dictionary(key, value, { maxKeys: 2 });
+const known: fc.Arbitrary<KnownNamespace> = fc.record({
+  labels,
+  log: fc.constantFrom(
+    undefined,
+    undefined,
+    { allow: 'info' as const },
+    { deny: 'alert' as const, allow: 'info' as const },
+  ),
+});
 const expression = fc.oneof(
   fc.record({ key, operator: fc.constantFrom('In', 'NotIn'), values: fc.array(value, { minLength: 1, maxLength: 2 }) }),
   fc.record({ key, operator: fc.constantFrom('Exists', 'DoesNotExist') }),
@@ -113,7 +124,7 @@ const pod = fc
   });
 
 const event: fc.Arbitrary<Event> = fc.oneof(
-  fc.record({ kind: fc.constant('namespace' as const), name: fc.constantFrom(...NAMESPACES), labels: often(labels) }),
+  fc.record({ kind: fc.constant('namespace' as const), name: fc.constantFrom(...NAMESPACES), known: often(known) }),
   fc.record({ kind: fc.constant('network' as const), name: fc.constantFrom(...TENANTS), isThere: fc.boolean() }),
   {
     weight: 4,
@@ -132,8 +143,8 @@ const put = <K, V>(map: Map<K, V>, at: K, item: V | undefined): void => {
 const replay = (events: readonly Event[], world: PolicyWorld, objects: Objects): void => {
   for (const one of events) {
     if (one.kind === 'namespace') {
-      put(objects.namespaces, one.name, one.labels);
-      world.namespace(one.name, one.labels);
+      put(objects.namespaces, one.name, one.known);
+      world.namespace(one.name, one.known?.labels, one.known?.log);
     } else if (one.kind === 'network') {
       if (one.isThere) objects.networks.add(one.name);
       else objects.networks.delete(one.name);
@@ -152,7 +163,7 @@ const eventsOf = ({ namespaces, networks, pods, policies }: Objects): Event[] =>
   ...[...policies].map(([at, one]): Event => ({ kind: 'policy', key: at, spec: one })),
   ...[...pods].map(([at, one]): Event => ({ kind: 'pod', key: at, pod: one })),
   ...[...networks].map((name): Event => ({ kind: 'network', name, isThere: true })),
-  ...[...namespaces].map(([name, one]): Event => ({ kind: 'namespace', name, labels: one })),
+  ...[...namespaces].map(([name, one]): Event => ({ kind: 'namespace', name, known: one })),
 ];
 
 const KINDS = ['policyRule', 'peerSet', 'denyGroup', 'podPolicy', 'policyPeer'] as const satisfies readonly FactKind[];
@@ -360,6 +371,6 @@ const peerPods = (whom: Peer | undefined, { network, ip }: Probe, namespace: str
         ? whom === undefined
           ? known !== undefined
           : namespaceOf(at) === namespace
-        : known !== undefined && matchesSelector(whom.namespaceSelector, known);
+        : known !== undefined && matchesSelector(whom.namespaceSelector, known.labels);
     return isSelected && matchesSelector(whom?.podSelector ?? {}, one.labels ?? {}) ? [one] : [];
   });

@@ -49,7 +49,7 @@ export const templatesOf = (policy: NetworkPolicy): readonly RuleTemplate[] | un
 export const weightOf = ({ ports }: RuleTemplate): number =>
   ports === undefined ? 1 : l4Rules(ports.numbered).length + ports.named.length * MAX_NUMBERS;
 
-/** As many numbers a named port may have among the peers of one selection; those above are not allowed. */
+/** As many numbers may a named port have among the peers of one selection: each is a rule. */
 export const MAX_NUMBERS = 16;
 /** As many prefixes may the blocks of one rule make, per family. */
 export const MAX_PREFIXES = 4096;
