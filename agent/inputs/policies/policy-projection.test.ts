@@ -48,7 +48,7 @@ describe('projectPolicy', () => {
   ])('closes a policy with too many %s', (_, message, spec) => {
     const before = performance.now();
     const { policy, problems } = project(spec);
-    expect(performance.now() - before).toBeLessThan(1000);
+    expect(performance.now() - before).toBeLessThan(5000);
     expect(problems[0]?.message).toContain(message);
     expect([policy.ingress, policy.egress]).toEqual([[], []]);
   });
