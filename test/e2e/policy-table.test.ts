@@ -4,7 +4,7 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { POLICY_CASES } from '../oracles/policies/cases.ts';
-import { expectTable } from '../oracles/policies/table.ts';
+import { expectAnswers } from '../oracles/policies/expected.ts';
 import { useCluster } from './support/cluster/cluster.ts';
 import { someOf } from './support/cluster/sample.ts';
 import { POLICIES_IN_FULL } from './support/policies/in-full.ts';
@@ -26,12 +26,12 @@ const cases = POLICIES_IN_FULL ? POLICY_CASES : someOf(POLICY_CASES, SAMPLE);
 
 describe('on layer 3, layer 2 and the default network, IPv4 and IPv6', () => {
   it('all reach all without a policy', async () => {
-    await expectTable(cluster(), await stages.clear());
+    await expectAnswers(cluster(), await stages.clear());
   });
 
   it.each(cases)('$title', async ({ steps }) => {
     for (const step of stages.steps(steps)) {
-      await expectTable(cluster(), await stages.play(step));
+      await expectAnswers(cluster(), await stages.play(step));
       // Whoever has no SCTP sees at least that its rules are in OVN.
       const ofSctp = step.some(([, { policies }]) => JSON.stringify(policies).includes('"SCTP"'));
       if (ofSctp) for (const node of NODES) expect(await policyRows(cluster(), node)).toMatch(/\bsctp\b/);
@@ -39,7 +39,7 @@ describe('on layer 3, layer 2 and the default network, IPv4 and IPv6', () => {
   });
 
   it('nothing is left without a policy, and all reach all', async () => {
-    await expectTable(cluster(), await stages.clear());
+    await expectAnswers(cluster(), await stages.clear());
     await expectNoDifference(cluster(), NODES);
   });
 });

@@ -3,7 +3,15 @@ import { randomBytes } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
 import type { Sandbox } from '../../../sandbox/index.ts';
-import type { Try } from './types.ts';
+import type { PolicyProtocol } from './types.ts';
+
+export interface Attempt {
+  /** A pod. */
+  readonly from: { readonly namespace: string; readonly name: string };
+  readonly address: string;
+  readonly protocol: PolicyProtocol;
+  readonly port: number;
+}
 
 /** How long silence is waited for. Of several times the first may be lost while the datapath learns where packets go. */
 export interface Patience {
@@ -14,7 +22,7 @@ export interface Patience {
 /** In the order of the tries: what whoever answered calls itself; undefined where nobody did. */
 export const answersTo = async (
   sandbox: Pick<Sandbox, 'exec'>,
-  tries: readonly Try[],
+  tries: readonly Attempt[],
   { timeoutMs, tries: times }: Patience,
 ): Promise<(string | undefined)[]> => {
   const run = randomBytes(4).toString('hex');

@@ -19,23 +19,24 @@ export const policyManifest = ({ namespace, name, spec }: Policy): ManifestObjec
   networkPolicy(namespace, name, spec);
 
 export interface ServingOptions {
+  /** What it calls itself. Default: `namespace/name`, as addresses are the same in several networks. */
+  readonly hostname?: string;
   readonly labels?: Labels;
   /** HTTP over TCP and `hostname` over UDP and SCTP at each of them. */
   readonly ports: readonly number[];
   readonly named?: readonly { readonly name: string; readonly protocol: string; readonly port: number }[];
 }
 
-/** It calls itself `namespace/name`: addresses are the same in several networks. */
 export const servingPod = (
   namespace: string,
   name: string,
   node: string,
-  { labels = {}, ports, named = [] }: ServingOptions,
+  { labels = {}, ports, named = [], hostname = `${namespace}/${name}` }: ServingOptions,
 ): ManifestObject => {
   const { metadata, spec, ...rest } = pod(namespace, name, node);
   const servers = ports.map(
     (port) =>
-      `toolbox serve --http-port ${port} --udp-port ${port} --sctp-port ${port} --tcp-port 0 --hostname ${namespace}/${name}`,
+      `toolbox serve --http-port ${port} --udp-port ${port} --sctp-port ${port} --tcp-port 0 --hostname ${hostname}`,
   );
   const container = {
     name: 'main',

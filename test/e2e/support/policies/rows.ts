@@ -7,3 +7,9 @@ export const policyRows = async (sandbox: Pick<Sandbox, 'node'>, node: string): 
     (await sandbox.node(node, ['ovn-nbctl', '--bare', `--columns=${column}`, 'list', table])).stdout;
   return (await Promise.all([list('ACL', 'match'), list('Address_Set', 'addresses')])).join('\n');
 };
+
+/** Members of all address sets of a node. */
+export const addressesInSets = async (sandbox: Pick<Sandbox, 'node'>, node: string): Promise<string[]> => {
+  const argv = ['ovn-nbctl', '--bare', '--columns=addresses', 'list', 'Address_Set'];
+  return [...new Set((await sandbox.node(node, argv)).stdout.split(/\s+/).filter((text) => text !== ''))];
+};

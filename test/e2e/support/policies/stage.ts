@@ -3,7 +3,8 @@ import { isIPv6 } from 'node:net';
 import { parseMaskedCidr } from '../../../../net/cidr.ts';
 import type { ManifestObject, Sandbox } from '../../../../sandbox/index.ts';
 import { CASE_NAMESPACES, CASE_PORTS, type CaseStep, type Place } from '../../../oracles/policies/case.ts';
-import { type Expected, expectedOf } from '../../../oracles/policies/table.ts';
+import type { Expected } from '../../../oracles/policies/expected.ts';
+import { expectedOf } from '../../../oracles/policies/table.ts';
 import type { Policy, PolicyProtocol } from '../../../oracles/policies/types.ts';
 import {
   CASE_CONTAINER_PORTS,
