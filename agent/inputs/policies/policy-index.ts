@@ -8,6 +8,7 @@ import { TrackedView } from '../../model/tracked-view.ts';
 import type { LocalSettings } from '../../model/view.ts';
 import type { Problem } from '../problem.ts';
 import { canonicalSelector, isSelected } from './canonical-selector.ts';
+import { type IsolatingPolicy, isolatingPolicies, notesOf, type PolicyDescription } from './describe.ts';
 import { PeerTable } from './peer-table.ts';
 import { Placement } from './placement.ts';
 import { Postings } from './postings.ts';
@@ -82,11 +83,46 @@ export class PolicyIndex {
   }
 
   problems(): Problem[] {
-    const policies = this.#states.values().flatMap((state) => state.policies.values());
-    return [
-      ...policies.flatMap(({ projection }) => projection.problems),
-      ...this.#known.values().flatMap(({ problems }) => problems),
-    ];
+    const ofPolicies = this.#states.values().flatMap((state) => this.#problemsOf(state));
+    return [...ofPolicies, ...this.#known.values().flatMap(({ problems }) => problems)];
+  }
+
+  /** @param key `namespace/name` */
+  describePolicy(key: string): PolicyDescription | undefined {
+    const state = this.#states.get(namespaceOf(key));
+    const policy = state?.policies.get(key);
+    if (state === undefined || policy === undefined) return undefined;
+    const { site } = state.placement;
+    const rules = [...this.#targets.rulesOf(policy).values()].map(({ id, fact, set }) => ({
+      ...{ id, fact },
+      ...(set && { peers: { selects: set.selects, pods: this.#peers.sizeOf(set) } }),
+    }));
+    return {
+      policy: policy.projection.policy,
+      network: site.network,
+      targets: [...policy.group.members].map((member) => member.key).sort(),
+      rules,
+      problems: [...policy.projection.problems, ...notesOf(policy, site)],
+    };
+  }
+
+  /** Keys of the policies that have a rule, sorted. It looks at all of them: for people only. */
+  policiesOfRule(id: string): string[] {
+    const all = this.#states.values().flatMap(({ policies }) => policies.values());
+    return [...all.filter((policy) => this.#targets.rulesOf(policy).has(id)).map(({ key }) => key)].sort();
+  }
+
+  /** Of a pod of this node. @param key `namespace/name` */
+  isolating(key: string): IsolatingPolicy[] {
+    const groups = this.#states.get(namespaceOf(key))?.pods.get(key)?.target?.groups;
+    return isolatingPolicies(groups?.values().flatMap(({ policies }) => policies.values()) ?? []);
+  }
+
+  #problemsOf({ policies, placement }: NamespaceState): Problem[] {
+    return [...policies.values()].flatMap((policy) => [
+      ...policy.projection.problems,
+      ...notesOf(policy, placement.site),
+    ]);
   }
 
   #put(state: NamespaceState, key: string, after: PolicyPod | undefined, known: PodState | undefined): PodState {
@@ -107,16 +143,13 @@ export class PolicyIndex {
     );
     const policy: PolicyState = { key, projection, templates, group, rules: new Map(), perTarget, unwatch: [] };
     state.policies.set(key, policy);
-    group.policies.add(policy);
-    this.#targets.markPolicy(policy);
-    this.#targets.markTargets(group.members);
+    this.#targets.add(policy);
   }
 
   /** @param next the group that it goes to, which stays though it may be empty now */
   #endPolicy(state: NamespaceState, policy: PolicyState, next: TargetGroup | undefined): void {
     const { group } = policy;
     state.policies.delete(policy.key);
-    group.policies.delete(policy);
     this.#targets.end(policy);
     if (group.policies.size > 0 || group === next) return;
     state.groups.delete(group.selector.text);
@@ -128,7 +161,14 @@ export class PolicyIndex {
     const selector = canonicalSelector(policy.podSelector);
     const known = state.groups.get(selector.text);
     if (known !== undefined) return known;
-    const group: TargetGroup = { selector, policies: new Set(), members: new Set(), rules: new Map() };
+    const group: TargetGroup = {
+      selector,
+      policies: new Set(),
+      named: new Set(),
+      isolating: { Ingress: 0, Egress: 0 },
+      members: new Set(),
+      rules: new Map(),
+    };
     state.groups.set(selector.text, group);
     state.filed.add(group);
     for (const pod of state.pods.values()) {
