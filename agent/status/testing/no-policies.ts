@@ -1,0 +1,14 @@
+/** Of an agent that knows no network policy. */
+import type { PolicyReportSources } from '../policies/sources.ts';
+
+export const noPolicies: Pick<PolicyReportSources, 'policyLookup' | 'ownersOfRule' | 'ownersOfPod'> = {
+  policyLookup: {
+    isRead: () => true,
+    policies: () => [],
+    pods: () => [],
+    pod: () => undefined,
+    policiesOfRule: () => [],
+  },
+  ownersOfRule: () => [],
+  ownersOfPod: () => [],
+};
