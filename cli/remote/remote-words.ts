@@ -24,9 +24,11 @@ export const remoteOptions = (command: Command): readonly string[] => {
 };
 
 /** Of it and of those that it is part of, without the program. */
-const commandNames = (command: Command): readonly string[] =>
-  command.parent === null ? [] : [...commandNames(command.parent), command.name()];
-
+const commandNames = (command: Command): readonly string[] => {
+  const { parent } = command;
+  const isPart = parent !== null && parent.parent !== null;
+  return [...(isPart ? commandNames(parent) : []), command.name()];
+};
 
 const optionWords = ({ long, short }: Option, value: unknown): readonly string[] => {
   const name = long ?? short ?? '';
