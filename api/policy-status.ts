@@ -109,6 +109,8 @@ export const policyEndSchema = z.object({
   /** Why, in a sentence. */
   message: z.string(),
   network: z.string().optional(),
+  /** Of the peer on it. */
+  peerAddresses: z.array(z.string()).default([]),
   /** Policies that isolate the pod in this direction. */
   isolatedBy: z.array(z.string()),
   families: z.array(endFamilySchema),

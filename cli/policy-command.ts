@@ -5,10 +5,21 @@ import { ProgramCommand } from '../program/program-command.ts';
 import { withExec } from './cluster/cluster-command.ts';
 import { CliError } from './errors.ts';
 import { connectAgent } from './node/agent-client.ts';
-import { type NodeOptions, nodeCommand, type TextOptions, textCommand } from './node/node-command.ts';
+import { lazyDatabase } from './node/database.ts';
+import {
+  type NodeOptions,
+  nodeCommand,
+  type RemoteOptions,
+  type TextOptions,
+  textCommand,
+  withOvnRemotes,
+} from './node/node-command.ts';
 import { formatOutput, formatTextOutput, type TextOutput } from './output/format.ts';
 import { type Connection, endsHere, endsOnNodes } from './policy/ask-ends.ts';
 import { listPolicies } from './policy/list.ts';
+import { matrixHere, type PolicyMatrix } from './policy/matrix.ts';
+import { matrixOfNodes } from './policy/matrix-of-nodes.ts';
+import { matrixOutput } from './policy/matrix-output.ts';
 import { parsePacket } from './policy/packet.ts';
 import { showPolicy } from './policy/show.ts';
 import { whyOutput } from './policy/why.ts';
@@ -24,7 +35,7 @@ import {
 /** @param withNode there is a node around; otherwise nodes are asked by the API server */
 export const policyCommand = ({ withNode }: { readonly withNode: boolean }): Command => {
   const policy = new ProgramCommand('policy').description('show what network policies do, and why').helpCommand(false);
-  for (const command of [listCommand(), showCommand(), whyCommand()])
+  for (const command of [listCommand(), showCommand(), whyCommand(), matrixCommand()])
     policy.addCommand((withNode ? command : withoutOwnNode(command)).exitOverride());
   return policy;
 };
@@ -90,6 +101,44 @@ const whyCommand = (): Command =>
       finish(whyOutput(ends, packet), options);
     },
   );
+
+const MATRIX_HELP = `
+Who connects is on the left. all: everything; -: nothing; ?: the node of one end cannot be asked. On a node, or with --node,
+ends of pods of that node only are known; elsewhere, all nodes with pods of the namespace are asked through the API server.
+Exit status: 0, 1 rows let something else through than policies say, 2 not every end is known.`;
+
+const matrixCommand = (): Command =>
+  withNodeOption(
+    withOvnRemotes(
+      textCommand(
+        'matrix',
+        'show who may connect to whom in a namespace by network policies, and compare it with the rows',
+      ),
+    )
+      .argument('<namespace>', 'namespace of the pods')
+      .addHelpText('after', MATRIX_HELP),
+  ).action(async (namespace: string, options: TextOptions & RemoteOptions & WhereOptions, command: Command) => {
+    if (options.node !== undefined) return await runOnNode(command, options, undefined);
+    finish(matrixOutput(await matrixOf(namespace, options, command)), options);
+  });
+
+const matrixOf = async (
+  namespace: string,
+  options: TextOptions & RemoteOptions & WhereOptions,
+  command: Command,
+): Promise<PolicyMatrix> => {
+  if (!isHere(command, options, namespace)) {
+    return await withExec(options, ({ client, exec, readLog }) =>
+      matrixOfNodes({ client, exec, readLog, namespace: options.agentNamespace }, namespace),
+    );
+  }
+  const database = lazyDatabase('OVN_Northbound', options.nbRemote);
+  try {
+    return await matrixHere({ agent: connectAgent(options.agentSocket), northbound: database.transact }, namespace);
+  } finally {
+    await database.close();
+  }
+};
 
 const connectionOf = (from: string, to: string, port: string | undefined): Connection => {
   const wrong = [from, to].find((one) => !/^[^/\s]+\/[^/\s]+$/.test(one) && !(one === to && isIp(one)));

@@ -37,7 +37,7 @@ export const endsOnNodes = async (tools: NodeTools, connection: Connection): Pro
     return await asked;
   };
   const unknownEnd = (end: Pick<PolicyEndStatus, 'pod' | 'direction' | 'peer'>, error: unknown): PolicyEndStatus => ({
-    ...{ ...end, verdict: 'unknown', message: messageOf(error), isolatedBy: [], families: [] },
+    ...{ ...end, verdict: 'unknown', message: messageOf(error), peerAddresses: [], isolatedBy: [], families: [] },
   });
   const [egress, ingress] = await Promise.all([
     ask(from)

@@ -55,8 +55,8 @@ const explainerOf = (
     });
 };
 
-/** Of address sets and port groups, as matches of OVN have them (ovn-sb(5), Logical_Flow). */
-const NAMES = /[$@]a[0-9a-f]{32}\b/g;
+/** Of address sets and port groups, as matches of OVN have them (ovn-sb(5), Logical_Flow). More than a group: what is let through all the same. */
+const NAMES = /\$a[0-9a-f]{32}\b|@a[0-9a-f]{32}\b(?! && )/g;
 
 /** `10.0.0.1` is not in `10.0.0.10`. */
 const hasAddress = (text: string, ip: string): boolean =>

@@ -97,6 +97,7 @@ describe('policy show', () => {
 
 const end = (verdict: PolicyEndStatus['verdict'], more: Partial<PolicyEndStatus> = {}): PolicyEndStatus => ({
   ...{ pod: 'red/app', direction: 'Egress', peer: 'red/web', verdict, message: `it is ${verdict}`, isolatedBy: [] },
+  peerAddresses: [],
   families: [],
   ...more,
 });

@@ -41,7 +41,7 @@ export const podEnd = (sources: PolicyReportSources, question: EndQuestion): Pol
   const { facts, policyLookup } = sources;
   const { pod, direction, peer } = question;
   const end = (verdict: PolicyVerdict, message: string, more: Partial<PolicyEndStatus> = {}): PolicyEndStatus => ({
-    ...{ pod, direction, peer, verdict, message, isolatedBy: [], families: [] },
+    ...{ pod, direction, peer, verdict, message, peerAddresses: [], isolatedBy: [], families: [] },
     ...more,
   });
   if (!policyLookup.isRead()) return end('unknown', NOT_READ);
@@ -51,7 +51,10 @@ export const podEnd = (sources: PolicyReportSources, question: EndQuestion): Pol
   if (peer === pod) return end('open', 'what a pod sends to itself passes no policy');
   const fact = facts.get('podPolicy', pod);
   const other = peersOf(sources, peer, own, fact?.network);
-  const network = other.network === undefined ? {} : { network: other.network };
+  const network = {
+    ...(other.network !== undefined && { network: other.network }),
+    peerAddresses: [...other.addresses],
+  };
   if (other.problem !== undefined) return end(other.verdict, other.problem, network);
   if (fact === undefined || !fact.isolated.includes(direction))
     return end('open', `no policy isolates ${pod} for ${direction}`, network);
