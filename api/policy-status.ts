@@ -14,6 +14,8 @@ export const policyStatusSchema = z.object({
   types: z.array(directionSchema),
   /** Why it cannot be followed: then it isolates and allows nothing. */
   problems: z.array(z.string()),
+  /** What of it has no effect. */
+  notes: z.array(z.string()).default([]),
   /** Pods of this node that it selects, `namespace/name`. */
   targets: z.array(z.string()),
   /** Ids of the rules that it has on this node. */

@@ -12,6 +12,7 @@ import { FEATURES } from '../features/index.ts';
 import { problemsOfHealth } from '../health/component.ts';
 import { daemonVersions, problemsOfVersions } from '../health/daemon-versions.ts';
 import type { NodeHealth } from '../health/start.ts';
+import type { PolicyIndex } from '../inputs/policies/policy-index.ts';
 import type { Problem } from '../inputs/problem.ts';
 import type { SubjectKind } from '../model/fragment.ts';
 import type { LocalSettings } from '../model/view.ts';
@@ -81,7 +82,7 @@ export const reportSources = ({
     }),
   ownersOfRule: ownersOver('policyRule'),
   ownersOfPod: ownersOver('pod'),
-  policyLookup: NO_POLICIES,
+  policyLookup: policyLookupOf({ inputs }, core.feeder.policies),
   components: () => health.components(),
   policies: (signal) => readPolicies(client, {}, signal),
   diagnostics: core.engine.diagnostics,
@@ -147,12 +148,14 @@ const ownersOver =
   (key: string): readonly string[] =>
     FEATURES.flatMap(({ name, over }) => (over === subject ? `${name}:${key}` : []));
 
-const NO_POLICIES: PolicyLookup = {
-  isRead: () => false,
-  policies: () => [],
-  pods: () => [],
-  pod: () => undefined,
-  policiesOfRule: () => [],
-};
+const policyLookupOf = ({ inputs }: Pick<Parts['edges'], 'inputs'>, index: PolicyIndex): PolicyLookup => ({
+  isRead: () => inputs.isSynced(),
+  policies: () => inputs.policies.policies.keys(),
+  describe: (policy) => index.describePolicy(policy),
+  isolating: (pod) => index.isolating(pod),
+  pods: () => inputs.policies.pods.entries(),
+  pod: (key) => inputs.policies.pods.get(key),
+  policiesOfRule: (rule) => index.policiesOfRule(rule),
+});
 
 const SUBJECTS = new Map(FEATURES.map(({ name, over }) => [name, over]));

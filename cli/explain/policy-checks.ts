@@ -49,7 +49,7 @@ const brokenChecks = (policies: readonly PolicyStatus[]): readonly Check[] =>
     .map((policy) =>
       missing(
         WHAT,
-        `${namesOf([policy])} cannot be followed, so it isolates and allows nothing: ${policy.problems[0]}`,
+        `${namesOf([policy])} cannot be followed: ${policy.problems[0]}`,
         `correct it: udnctl policy show ${namesOf([policy])}`,
       ),
     );

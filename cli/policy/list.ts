@@ -65,7 +65,7 @@ const peerPods = (policy: PolicyStatus, rules: Rules): number =>
 
 export const stateText = (policy: PolicyStatus, { pods }: Pick<PoliciesStatus, 'pods'>, rules: Rules): string => {
   const [problem] = policy.problems;
-  if (problem !== undefined) return `closed, allows nothing: ${problem}`;
+  if (problem !== undefined) return `closed: ${problem}`;
   if (policy.targets.length === 0) return 'no pod here';
   const parts = [...rulesOf(policy, rules), ...pods.filter(({ pod }) => policy.targets.includes(pod))];
   const worst = parts.find(({ state }) => state === 'error') ?? parts.find(({ state }) => state === 'pending');

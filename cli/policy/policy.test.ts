@@ -15,10 +15,18 @@ const rule = (id: string, more: Partial<PolicyRuleStatus> = {}): PolicyRuleStatu
 const known = (more: Partial<PoliciesStatus> = {}): PoliciesStatus => ({
   isRead: true,
   policies: [
-    { namespace: 'red', name: 'broken', types: ['Ingress', 'Egress'], problems: ['no port'], targets: [], rules: [] },
-    { namespace: 'red', name: 'deny', types: ['Ingress'], problems: [], targets: ['red/web'], rules: [] },
-    { namespace: 'red', name: 'far', types: ['Ingress'], problems: [], targets: [], rules: [] },
-    { namespace: 'red', name: 'web', types: ['Ingress'], problems: [], targets: ['red/web'], rules: ['r1'] },
+    {
+      namespace: 'red',
+      name: 'broken',
+      types: ['Ingress', 'Egress'],
+      problems: ['no port'],
+      notes: [],
+      targets: [],
+      rules: [],
+    },
+    { namespace: 'red', name: 'deny', types: ['Ingress'], problems: [], notes: [], targets: ['red/web'], rules: [] },
+    { namespace: 'red', name: 'far', types: ['Ingress'], problems: [], notes: [], targets: [], rules: [] },
+    { namespace: 'red', name: 'web', types: ['Ingress'], problems: [], notes: [], targets: ['red/web'], rules: ['r1'] },
   ],
   rules: [rule('r1', { policies: ['red/also', 'red/web'] })],
   pods: [
@@ -37,7 +45,7 @@ const rowsOf = async (status?: PoliciesStatus, all = false) =>
 describe('policy list', () => {
   it('has what selects pods of this node, and what cannot be followed', async () =>
     expect(await rowsOf()).toEqual([
-      'red/broken Ingress+Egress 0 0 0 closed, allows nothing: no port',
+      'red/broken Ingress+Egress 0 0 0 closed: no port',
       'red/deny Ingress 1 0 0 ready',
       'red/web Ingress 1 1 2 ready',
     ]));

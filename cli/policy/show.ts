@@ -30,6 +30,7 @@ export const showPolicy = async (agent: Pick<AgentClient, 'policies'>, key: stri
       `NetworkPolicy ${key}: ${state}`,
       ...(found.isRead ? [] : [NOT_READ]),
       ...policy.problems.map((problem) => `  cannot be followed: ${problem}`),
+      ...policy.notes.map((note) => `  note: ${note}`),
       `  pods here: ${policy.targets.length === 0 ? 'none' : policy.targets.join(', ')}`,
       ...policy.types.flatMap((direction) => directionLines(policy, direction, rules)),
       ...othersLines(policy, pods),

@@ -6,11 +6,12 @@ import type { PolicyReportSources } from './sources.ts';
 /** Nobody reads more, and it is a question for each pair. */
 const MAX_PODS = 64;
 
-export const reportPolicyMatrix = (sources: PolicyReportSources, namespace: string): PolicyMatrixStatus => {
-  const found = [...sources.policyLookup.pods()].filter(([, pod]) => pod.namespace === namespace && !pod.finished);
+export const reportPolicyMatrix = (given: PolicyReportSources, namespace: string): PolicyMatrixStatus => {
+  const found = [...given.policyLookup.pods()].filter(([, pod]) => pod.namespace === namespace && !pod.finished);
   const pods = found.map(([key]) => key).sort();
   if (pods.length > MAX_PODS)
     return { pods: [], ends: [], message: `namespace ${namespace} has ${pods.length} pods, more than ${MAX_PODS}` };
+  const sources = withMemory(given);
   const local = found.filter(([, pod]) => pod.isLocal).map(([key]) => key);
   const ends = local
     .sort()
@@ -23,6 +24,18 @@ export const reportPolicyMatrix = (sources: PolicyReportSources, namespace: stri
         ]),
     );
   return { pods, ends: ends.map(withoutOthers) };
+};
+
+/** The same rules come again and again. */
+const withMemory = (sources: PolicyReportSources): PolicyReportSources => {
+  const { policyLookup } = sources;
+  const known = new Map<string, readonly string[]>();
+  const policiesOfRule = (rule: string): readonly string[] => {
+    const found = known.get(rule) ?? policyLookup.policiesOfRule(rule);
+    known.set(rule, found);
+    return found;
+  };
+  return { ...sources, policyLookup: { ...policyLookup, policiesOfRule } };
 };
 
 const withoutOthers = (end: PolicyMatrixStatus['ends'][number]): PolicyMatrixStatus['ends'][number] => ({

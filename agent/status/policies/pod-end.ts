@@ -2,11 +2,9 @@
  * What the policies of a pod say at its end of a connection: of the target of ingress, or of the source of egress. The other end is asked
  * of the agent of its own node. Read off the facts that rows are made of, so it says what is meant to be programmed.
  */
-import { matchesSelector } from '../../../api/label-selector.ts';
 import type { EndFamilyStatus, EndRuleStatus, PolicyEndStatus, PolicyVerdict } from '../../../api/policy-status.ts';
 import { cidrContainsIp } from '../../../net/cidr.ts';
 import { type Ip, ipFamily, isIp } from '../../../net/ip.ts';
-import type { PolicyPod } from '../../inputs/policies/types.ts';
 import type {
   PodPolicyFact,
   PolicyDirection,
@@ -15,6 +13,7 @@ import type {
   PolicyRuleFact,
 } from '../../model/policies/facts.ts';
 import { type PeerEnd, peersOf } from './peer-end.ts';
+import { isolatingPolicies } from './report.ts';
 import type { PolicyReportSources } from './sources.ts';
 import { portsText, ruleText } from './words.ts';
 
@@ -30,10 +29,10 @@ export interface EndQuestion {
 
 export const reportPodEnd = (sources: PolicyReportSources, question: EndQuestion): PolicyEndStatus => {
   const end = podEnd(sources, question);
-  const own = sources.policyLookup.pod(question.pod);
-  return end.families.length === 0 || own === undefined
+  const { pod, direction } = question;
+  return end.families.length === 0
     ? end
-    : { ...end, isolatedBy: isolatingPolicies(sources, own, question.direction) };
+    : { ...end, isolatedBy: isolatingPolicies(sources.policyLookup, pod, direction) };
 };
 
 /** Without who isolates the pod: for that, all policies are looked at. */
@@ -67,17 +66,6 @@ const NOT_READ = 'policies are not read from the API server yet: what was progra
 
 const notHere = (pod: string): string =>
   `${pod} is not on this node, or on the network of its node, where policies do not apply: the agent of its node knows`;
-
-const isolatingPolicies = (
-  { policyLookup }: PolicyReportSources,
-  { namespace, labels }: PolicyPod,
-  direction: PolicyDirection,
-): string[] =>
-  [...policyLookup.policies()]
-    .filter(({ policy }) => policy.namespace === namespace && policy.types.includes(direction))
-    .filter(({ policy }) => matchesSelector(policy.podSelector, labels))
-    .map(({ policy }) => `${policy.namespace}/${policy.name}`)
-    .sort();
 
 const familiesOf = (
   sources: PolicyReportSources,

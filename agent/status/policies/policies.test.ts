@@ -4,7 +4,8 @@ import type { NetworkPolicy } from '../../../api/network-policy.ts';
 import { DONE } from '../../../base/reconciler.ts';
 import { parseCidr } from '../../../net/cidr.ts';
 import { parseIp } from '../../../net/ip.ts';
-import type { PolicyPod, PolicyProjection } from '../../inputs/policies/types.ts';
+import type { DescribedRule, PolicyDescription } from '../../inputs/policies/describe.ts';
+import type { PolicyPod } from '../../inputs/policies/types.ts';
 import type { PolicyRuleFact } from '../../model/policies/facts.ts';
 import { denyGroupName, targetSetName } from '../../model/policies/ids.ts';
 import { TestCluster } from '../../testing/cluster.ts';
@@ -44,14 +45,21 @@ const WEB_FROM_BLOCK: PolicyRuleFact = {
   peers: { kind: 'blocks', blocks: [parseCidr('10.20.9.0/24')] },
 };
 
-const POLICIES: readonly PolicyProjection[] = [
-  { policy: policy('deny'), problems: [] },
-  { policy: policy('web', { podSelector: { matchLabels: { app: 'web' } } }), problems: [] },
-  {
-    policy: policy('broken', { types: ['Ingress', 'Egress'], podSelector: { matchLabels: { app: 'app' } } }),
-    problems: [{ object: 'NetworkPolicy/red/broken', message: 'spec.ingress[0].ports[0].port: is no port' }],
-  },
-];
+const rule = (id: string, fact: PolicyRuleFact): DescribedRule => ({ id, fact });
+const BROKEN = [{ object: 'NetworkPolicy/red/broken', message: 'spec.ingress[0].ports[0].port: is no port' }];
+const NOTE = [{ object: 'NetworkPolicy/red/web', message: 'no peer has a port http', severity: 'warning' as const }];
+const r1 = rule('r1', WEB_FROM_APP);
+const r2 = rule('r2', WEB_FROM_BLOCK);
+
+const POLICIES = new Map<string, PolicyDescription>([
+  ['red/deny', { policy: policy('deny'), targets: ['red/app', 'red/web'], rules: [], problems: [] }],
+  ['red/web', { policy: policy('web'), targets: ['red/web'], rules: [r1, r2], problems: NOTE }],
+  ['red/also', { policy: policy('also'), targets: ['red/web'], rules: [r1], problems: [] }],
+  [
+    'red/broken',
+    { policy: policy('broken', { types: ['Ingress', 'Egress'] }), targets: ['red/app'], rules: [], problems: BROKEN },
+  ],
+]);
 
 const sources = (more: Partial<PolicyReportSources['policyLookup']> = {}): PolicyReportSources => {
   const { facts } = new TestCluster('n1')
@@ -84,7 +92,12 @@ const sources = (more: Partial<PolicyReportSources['policyLookup']> = {}): Polic
     ]),
     policyLookup: {
       isRead: () => true,
-      policies: () => POLICIES,
+      policies: () => POLICIES.keys(),
+      describe: (key) => POLICIES.get(key),
+      isolating: (pod) =>
+        [...POLICIES]
+          .filter(([, { targets }]) => targets.includes(pod))
+          .map(([key, one]) => ({ policy: key, types: one.policy.types })),
       pods: () => pods,
       pod: (key) => pods.get(key),
       policiesOfRule: (rule) => (rule === 'r1' ? ['red/web', 'red/also'] : ['red/web']),
@@ -100,9 +113,10 @@ describe('policies of a node', () => {
     const { isRead, policies } = reportPolicies(sources());
     expect(isRead).toBe(true);
     expect(policies).toMatchObject([
+      { name: 'also', targets: ['red/web'], rules: ['r1'] },
       { name: 'broken', targets: ['red/app'], rules: [], problems: ['spec.ingress[0].ports[0].port: is no port'] },
       { name: 'deny', targets: ['red/app', 'red/web'], rules: [], types: ['Ingress'] },
-      { name: 'web', targets: ['red/web'], rules: ['r1', 'r2'] },
+      { name: 'web', targets: ['red/web'], rules: ['r1', 'r2'], problems: [], notes: ['no peer has a port http'] },
     ]);
   });
 
@@ -126,11 +140,11 @@ describe('policies of a node', () => {
       {
         pod: 'red/app',
         directions: [
-          { direction: 'Ingress', policies: ['red/broken', 'red/deny'], denyGroup: denyGroupName('g1', 'Ingress') },
+          { direction: 'Ingress', policies: ['red/deny', 'red/broken'], denyGroup: denyGroupName('g1', 'Ingress') },
           { direction: 'Egress', policies: ['red/broken'] },
         ],
       },
-      { pod: 'red/web', directions: [{ direction: 'Ingress', policies: ['red/deny', 'red/web'] }] },
+      { pod: 'red/web', directions: [{ direction: 'Ingress', policies: ['red/deny', 'red/web', 'red/also'] }] },
     ]);
   });
 });
@@ -171,7 +185,7 @@ describe('one end of a connection', () => {
 
   it('says which policies isolate, which rule lets the packet through, and what the others lack', () => {
     const end = reportPodEnd(sources(), parseEndQuestion(CASES[0]?.[0] ?? ''));
-    expect(end.isolatedBy).toEqual(['red/deny', 'red/web']);
+    expect(end.isolatedBy).toEqual(['red/deny', 'red/web', 'red/also']);
     expect(end.families).toMatchObject([
       {
         family: 4,

@@ -1,73 +1,47 @@
 /** The network policies of this node: what each isolates here, its rules, and how far these are programmed. */
-import { matchesSelector } from '../../../api/label-selector.ts';
 import type { IsolatedPodStatus, PoliciesStatus, PolicyRuleStatus, PolicyStatus } from '../../../api/policy-status.ts';
 import { worst } from '../../../base/reconciler.ts';
-import type { PolicyPod, PolicyProjection } from '../../inputs/policies/types.ts';
+import type { PolicyDescription } from '../../inputs/policies/describe.ts';
+import type { PolicyDirection } from '../../model/policies/facts.ts';
 import { denyGroupName, targetSetName } from '../../model/policies/ids.ts';
 import { statusOf } from '../../reconcile/reconcilers.ts';
 import { stateOf } from '../programming-state.ts';
 import type { PolicyReportSources } from './sources.ts';
 import { peersText, portsText } from './words.ts';
 
-/** Looks at every policy and every pod: somebody asks for it now and then. */
+/** Looks at every policy and every rule: somebody asks for it now and then. */
 export const reportPolicies = (sources: PolicyReportSources): PoliciesStatus => {
   const { policyLookup } = sources;
-  const targets = targetsByPolicy(policyLookup);
-  const selected = [...targets.values()];
-  const rules = ruleStatuses(sources);
-  const rulesOf = new Map<string, string[]>();
-  for (const { id, policies } of rules) for (const policy of policies) push(rulesOf, policy, id);
+  const policies = [...policyLookup.policies()].sort().flatMap((key) => policyLookup.describe(key) ?? []);
+  const byRule = new Map<string, string[]>();
+  for (const { policy, rules } of policies)
+    for (const { id } of rules) push(byRule, id, `${policy.namespace}/${policy.name}`);
   return {
     isRead: policyLookup.isRead(),
-    policies: selected.map((one) => policyStatus(one, rulesOf)).sort(byName),
-    rules,
-    pods: podStatuses(sources, selected),
+    policies: policies.map(policyStatus),
+    rules: ruleStatuses(sources, byRule),
+    pods: podStatuses(sources),
   };
 };
 
-interface Selected {
-  readonly projection: PolicyProjection;
-  readonly targets: readonly string[];
-}
-
-/** By `namespace/name`. */
-const targetsByPolicy = ({ pods, policies }: Lookup): ReadonlyMap<string, Selected> => {
-  const local = Map.groupBy(
-    [...pods()].filter(([, pod]) => pod.isLocal && !pod.finished),
-    ([, { namespace }]) => namespace,
-  );
-  return new Map(
-    [...policies()].map((projection) => {
-      const { policy } = projection;
-      const targets = (local.get(policy.namespace) ?? []).filter(selectedBy(projection)).map(([key]) => key);
-      return [keyOf(projection), { projection, targets: targets.sort() }] as const;
-    }),
-  );
-};
-
-const selectedBy =
-  ({ policy }: PolicyProjection) =>
-  ([, { labels }]: readonly [string, PolicyPod]): boolean =>
-    matchesSelector(policy.podSelector, labels);
-
-type Lookup = PolicyReportSources['policyLookup'];
-
-const policyStatus = (
-  { projection, targets }: Selected,
-  rulesOf: ReadonlyMap<string, readonly string[]>,
-): PolicyStatus => {
-  const { policy, problems } = projection;
+const policyStatus = ({ policy, targets, rules, problems }: PolicyDescription): PolicyStatus => {
+  const texts = (isNote: boolean): string[] =>
+    problems.filter(({ severity }) => (severity === 'warning') === isNote).map(({ message }) => message);
   return {
     namespace: policy.namespace,
     name: policy.name,
     types: [...policy.types],
-    problems: problems.map(({ message }) => message),
+    problems: texts(false),
+    notes: texts(true),
     targets: [...targets],
-    rules: [...(rulesOf.get(keyOf(projection)) ?? [])],
+    rules: rules.map(({ id }) => id),
   };
 };
 
-const ruleStatuses = ({ facts, reconcilers, policyLookup, ownersOfRule }: PolicyReportSources): PolicyRuleStatus[] => {
+const ruleStatuses = (
+  { facts, reconcilers, ownersOfRule }: PolicyReportSources,
+  policies: ReadonlyMap<string, readonly string[]>,
+): PolicyRuleStatus[] => {
   const targets = new Map<string, string[]>();
   for (const pod of facts.ids('podPolicy'))
     for (const rule of facts.get('podPolicy', pod)?.rules ?? []) push(targets, rule, pod);
@@ -86,47 +60,38 @@ const ruleStatuses = ({ facts, reconcilers, policyLookup, ownersOfRule }: Policy
       ...(stateless && { stateless }),
       ...(log !== undefined && { log: log.name }),
       targets: (targets.get(id) ?? []).sort(),
-      policies: [...policyLookup.policiesOfRule(id)].sort(),
+      policies: [...(policies.get(id) ?? [])],
       targetSet: targetSetName(id),
       ...stateOf(statusOfAll(reconcilers, ownersOfRule(id))),
     };
   });
 };
 
-const podStatuses = (
-  { facts, reconcilers, ownersOfPod }: PolicyReportSources,
-  selected: readonly Selected[],
-): IsolatedPodStatus[] => {
-  const selecting = new Map<string, PolicyProjection[]>();
-  for (const { projection, targets } of selected) for (const pod of targets) push(selecting, pod, projection);
-  return [...facts.ids('podPolicy')].sort().flatMap((pod) => {
+const podStatuses = ({ facts, reconcilers, policyLookup, ownersOfPod }: PolicyReportSources): IsolatedPodStatus[] =>
+  [...facts.ids('podPolicy')].sort().flatMap((pod) => {
     const fact = facts.get('podPolicy', pod);
     if (fact === undefined) return [];
-    const of = selecting.get(pod) ?? [];
     return {
       pod,
       network: fact.network,
       directions: fact.isolated.map((direction) => ({
         direction,
-        policies: of
-          .filter(({ policy }) => policy.types.includes(direction))
-          .map(keyOf)
-          .sort(),
+        policies: isolatingPolicies(policyLookup, pod, direction),
         denyGroup: denyGroupName(fact.denyGroup, direction),
       })),
       rules: [...fact.rules],
       ...stateOf(statusOfAll(reconcilers, ownersOfPod(pod))),
     };
   });
-};
+
+export const isolatingPolicies = (
+  { isolating }: PolicyReportSources['policyLookup'],
+  pod: string,
+  direction: PolicyDirection,
+): string[] => isolating(pod).flatMap(({ policy, types }) => (types.includes(direction) ? policy : []));
 
 const statusOfAll = (reconcilers: PolicyReportSources['reconcilers'], owners: readonly string[]) =>
   worst(owners.map((owner) => statusOf(reconcilers, owner)));
-
-const keyOf = ({ policy: { namespace, name } }: PolicyProjection): string => `${namespace}/${name}`;
-
-const byName = (a: PolicyStatus, b: PolicyStatus): number =>
-  `${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1;
 
 const push = <Value>(map: Map<string, Value[]>, key: string, value: Value): void => {
   const list = map.get(key);

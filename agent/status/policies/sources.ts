@@ -1,12 +1,17 @@
 /** What of network policies is told to people. */
-import type { PolicyPod, PolicyProjection } from '../../inputs/policies/types.ts';
+import type { IsolatingPolicy, PolicyDescription } from '../../inputs/policies/describe.ts';
+import type { PolicyPod } from '../../inputs/policies/types.ts';
 import type { FactStore } from '../../model/fact-store.ts';
 import type { Reconcilers } from '../../reconcile/reconcilers.ts';
 
 export interface PolicyLookup {
   /** Policies, namespaces and pods have been read from the API server. */
   isRead(): boolean;
-  policies(): Iterable<PolicyProjection>;
+  /** `namespace/name` of each. */
+  policies(): Iterable<string>;
+  describe(policy: string): PolicyDescription | undefined;
+  /** Policies that select a pod of this node. @param pod `namespace/name` */
+  isolating(pod: string): readonly IsolatingPolicy[];
   /** By `namespace/name`, of all nodes. */
   pods(): Iterable<readonly [key: string, pod: PolicyPod]>;
   pod(key: string): PolicyPod | undefined;

@@ -5,6 +5,8 @@ export const noPolicies: Pick<PolicyReportSources, 'policyLookup' | 'ownersOfRul
   policyLookup: {
     isRead: () => true,
     policies: () => [],
+    describe: () => undefined,
+    isolating: () => [],
     pods: () => [],
     pod: () => undefined,
     policiesOfRule: () => [],
