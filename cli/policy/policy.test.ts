@@ -90,8 +90,9 @@ describe('policy show', () => {
         '  pods here: red/web',
         '  Ingress: it allows',
         '    from pods app=app of namespace red (2 pods): TCP 80',
-        '      IPv4 on red_red, for red/web; rule r1, targets $set-r1',
+        '      for red/web on red_red',
         '      the same rule as of red/also',
+        '      IPv4: rule r1, targets $set-r1',
         '  other policies of these pods: red/deny',
       ],
     }));
@@ -150,6 +151,25 @@ describe('policy why', () => {
     expect(whyOutput({ egress: end('open'), ingress: ingress('it lets in TCP 80 only') }, undefined).lines.at(-1)).toBe(
       '    IPv4: not by "from pods app=app, TCP 80" of red/web: it lets in TCP 80 only',
     );
+  });
+
+  it('says what both ends let through, where no port is asked for', () => {
+    const l4 = (...ports: [number, number][]) => ({ protocol: 'tcp' as const, ports });
+    const part = (direction: PolicyEndStatus['direction'], ...ports: [number, number][]) =>
+      end('partly', {
+        direction,
+        families: [
+          {
+            ...{ family: 4, verdict: 'partly' },
+            rules: [{ id: 'r', text: 'x', policies: [], l4: l4(...ports) }],
+          },
+        ],
+      });
+    const output = whyOutput(
+      { egress: part('Egress', [1, 100]), ingress: part('Ingress', [80, 80], [443, 443]) },
+      undefined,
+    );
+    expect(output.lines[0]).toBe('red/app to red/web: allowed in part: TCP 80');
   });
 
   it.each([

@@ -46,24 +46,33 @@ const directionLines = (
 ): readonly string[] => {
   const own = rules.filter((rule) => rule.direction === direction);
   const where = policy.targets.length === 0 ? ', as none of its pods is here' : '';
+  // Families of one rule are two, in OVN.
+  const alike = Map.groupBy(own, (rule) => [ruleLine(rule), ...detailLines(policy, rule)].join('\n'));
   return [
-    `  ${direction}: ${own.length === 0 ? `it has no rule${where}` : `it allows`}`,
-    ...own.flatMap((rule) => ruleLines(policy, rule)),
+    `  ${direction}: ${own.length === 0 ? `it has no rule${where}` : 'it allows'}`,
+    ...[...alike].flatMap(([text, same]) => [...text.split('\n'), ...same.map(idLine)]),
   ];
 };
 
-const ruleLines = (policy: PolicyStatus, rule: PolicyRuleStatus): readonly string[] => {
-  const { direction, network, family, peers, peerPods, ports, stateless, log, state, message, id, targetSet } = rule;
-  const others = rule.policies.filter((one) => one !== `${policy.namespace}/${policy.name}`);
+const ruleLine = ({ direction, peers, peerPods, ports, stateless }: PolicyRuleStatus): string => {
   const known = peerPods === undefined ? '' : ` (${peerPods} ${peerPods === 1 ? 'pod' : 'pods'})`;
+  return `    ${direction === 'Ingress' ? 'from' : 'to'} ${peers}${known}: ${ports}${stateless ? ', stateless' : ''}`;
+};
+
+const detailLines = (policy: PolicyStatus, rule: PolicyRuleStatus): readonly string[] => {
+  const { network, log, state, message, targets } = rule;
+  const others = rule.policies.filter((one) => one !== `${policy.namespace}/${policy.name}`);
   return [
-    `    ${direction === 'Ingress' ? 'from' : 'to'} ${peers}${known}: ${ports}${stateless ? ', stateless' : ''}`,
-    `      IPv${family} on ${network}, for ${rule.targets.join(', ')}; rule ${id}, targets $${targetSet}`,
-    ...(log === undefined ? [] : [`      logged as ${log}`]),
+    `      for ${targets.join(', ')} on ${network}`,
     ...(others.length === 0 ? [] : [`      the same rule as of ${others.join(', ')}`]),
+    ...(log === undefined ? [] : [`      logged as ${log}`]),
     ...(state === 'ready' ? [] : [`      ${state}: ${message ?? 'not programmed yet'}`]),
   ];
 };
+
+/** By which its ACL is found in OVN. */
+const idLine = ({ family, id, targetSet }: PolicyRuleStatus): string =>
+  `      IPv${family}: rule ${id}, targets $${targetSet}`;
 
 /** What it does not allow, another policy may. */
 const othersLines = (policy: PolicyStatus, pods: PoliciesStatus['pods']): readonly string[] => {

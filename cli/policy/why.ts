@@ -8,6 +8,7 @@ import {
   policyEndSchema,
 } from '../../api/policy-status.ts';
 import type { TextOutput } from '../output/format.ts';
+import { both, lets, portsText } from './let-through.ts';
 import { type AskedPacket, packetText } from './packet.ts';
 
 export interface Ends {
@@ -80,7 +81,7 @@ const sentenceOf = (
     case 'allowed':
       return `${what}: allowed`;
     case 'partly':
-      return `${what}: allowed in part`;
+      return `${what}: allowed in part: ${partText(ends)}`;
     case 'denied':
       return `${what}: denied: ${cause ?? 'not by the same family at both ends'}`;
     case 'unknown':
@@ -88,28 +89,43 @@ const sentenceOf = (
   }
 };
 
-const endLines = (end: PolicyEndStatus): readonly string[] => {
-  const { direction, pod, verdict, message, isolatedBy, families } = end;
-  return [
-    `  ${direction === 'Egress' ? 'egress of' : 'ingress of'} ${pod}: ${verdict}: ${message}`,
-    ...(isolatedBy.length === 0 ? [] : [`    isolated by ${isolatedBy.join(', ')}`]),
-    ...families.flatMap(({ family, rules }) => rulesLines(family, rules)),
-  ];
+/** By family, where these differ. */
+const partText = (ends: readonly PolicyEndStatus[]): string => {
+  const families = [...new Set(ends.flatMap((end) => end.families.map(({ family }) => family)))].sort();
+  const texts = families.map((family) => {
+    const ports = ends.map((end) => lets(end, family) ?? []);
+    return { family, text: portsText(ports.reduce(both, [{ first: 0, last: 65_535 }])) };
+  });
+  return new Set(texts.map(({ text }) => text)).size === 1
+    ? (texts[0]?.text ?? '')
+    : texts.map(({ family, text }) => `IPv${family} ${text === '-' ? 'nothing' : text}`).join(', ');
 };
+
+const endLines = ({ direction, pod, verdict, message, isolatedBy, families }: PolicyEndStatus): readonly string[] => [
+  `  ${direction === 'Egress' ? 'egress of' : 'ingress of'} ${pod}: ${verdict}: ${message}`,
+  ...(isolatedBy.length === 0 ? [] : [`    isolated by ${isolatedBy.join(', ')}`]),
+  ...rulesLines(families).map((line) => `    ${line}`),
+];
 
 /** Of many rules that do not fit, nobody reads all. */
 const MAX_OTHERS = 10;
 
-const rulesLines = (family: number, rules: readonly EndRuleStatus[]): readonly string[] => {
-  const letting = rules.filter(({ lacks }) => lacks === undefined);
-  const others = letting.length > 0 ? [] : rules;
-  const more = others.length - MAX_OTHERS;
-  return [
-    ...letting.map((rule) => `    IPv${family}: by the rule ${textOf(rule)}`),
-    ...others.slice(0, MAX_OTHERS).map((rule) => `    IPv${family}: not by ${textOf(rule)}: ${rule.lacks}`),
-    ...(more > 0 ? [`    IPv${family}: nor by ${more} more`] : []),
-    ...(rules.length === 0 ? [`    IPv${family}: there is no rule`] : []),
-  ];
+const rulesLines = (families: readonly EndFamilyStatus[]): readonly string[] => {
+  const lines = families.flatMap(({ family, rules }) => {
+    const letting = rules.filter(({ lacks }) => lacks === undefined);
+    const shown = letting.length > 0 ? letting : rules;
+    const texts = shown.length === 0 ? ['there is no rule'] : shown.map(lineOf);
+    return texts.map((text) => ({ family, text }));
+  });
+  const byText = [...Map.groupBy(lines, ({ text }) => text)].map(([text, same]) => {
+    const all = [...new Set(same.map(({ family }) => family))].sort();
+    return `${all.map((family) => `IPv${family}`).join(', ')}: ${text}`;
+  });
+  const more = byText.length - MAX_OTHERS;
+  return more > 0 ? [...byText.slice(0, MAX_OTHERS), `and ${more} more`] : byText;
 };
+
+const lineOf = (rule: EndRuleStatus): string =>
+  rule.lacks === undefined ? `by the rule ${textOf(rule)}` : `not by ${textOf(rule)}: ${rule.lacks}`;
 
 const textOf = ({ text, policies }: EndRuleStatus): string => `"${text}" of ${policies.join(', ')}`;

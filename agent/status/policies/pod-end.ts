@@ -45,7 +45,8 @@ export const podEnd = (sources: PolicyReportSources, question: EndQuestion): Pol
   });
   if (!policyLookup.isRead()) return end('unknown', NOT_READ);
   const own = policyLookup.pod(pod);
-  if (own?.isLocal !== true) return end('unknown', notHere(pod));
+  if (own === undefined) return end('unknown', notKnown(pod));
+  if (!own.isLocal) return end('unknown', `${pod} is on another node, whose agent knows`);
   if (own.finished) return end('unknown', `${pod} has ended`);
   if (peer === pod) return end('open', 'what a pod sends to itself passes no policy');
   const fact = facts.get('podPolicy', pod);
@@ -64,8 +65,8 @@ export const podEnd = (sources: PolicyReportSources, question: EndQuestion): Pol
 
 const NOT_READ = 'policies are not read from the API server yet: what was programmed before is in effect';
 
-const notHere = (pod: string): string =>
-  `${pod} is not on this node, or on the network of its node, where policies do not apply: the agent of its node knows`;
+const notKnown = (pod: string): string =>
+  `${pod} is not known here: there is no such pod, or it is on the network of its node, where policies do not apply`;
 
 const familiesOf = (
   sources: PolicyReportSources,
@@ -102,7 +103,7 @@ const endRule = (
   const lacks = !ips.every((ip) => hasPeer(facts, rule, peer, ip))
     ? `${peer} is not among its peers`
     : packet !== undefined && !letsPort(rule.l4, packet)
-      ? `it lets in ${portsText(rule.l4)} only`
+      ? `it is for ${portsText(rule.l4)}`
       : undefined;
   return {
     id,

@@ -172,8 +172,8 @@ const CASES: readonly (readonly [asked: string, verdict: string, message: RegExp
   ['pod=red/web&direction=Ingress&peer=plain/other', 'denied', /on network default and not on red_net/],
   ['pod=red/web&direction=Ingress&peer=red/new', 'unknown', /no address of network red_net yet/],
   ['pod=red/web&direction=Ingress&peer=red/none', 'unknown', /not known/],
-  ['pod=red/far&direction=Egress&peer=red/web', 'unknown', /not on this node/],
-  ['pod=constructor/__proto__&direction=Egress&peer=red/web', 'unknown', /not on this node/],
+  ['pod=red/far&direction=Egress&peer=red/web', 'unknown', /on another node/],
+  ['pod=constructor/__proto__&direction=Egress&peer=red/web', 'unknown', /is not known here/],
 ];
 
 describe('one end of a connection', () => {

@@ -28,7 +28,7 @@ export const portsText = (l4: PolicyPorts | undefined): string => {
 const termText = (term: PortTerm): string => (typeof term === 'number' ? String(term) : `${term[0]}-${term[1]}`);
 
 /** A policy may have thousands. */
-const MAX_SHOWN = 12;
+const MAX_SHOWN = 6;
 
 const listText = (texts: readonly string[]): string =>
   texts.length <= MAX_SHOWN
