@@ -4,7 +4,7 @@
  */
 import { cidrContainsIp, parseMaskedCidr } from '../../net/cidr.ts';
 import { type Ip, isIp, parseIp } from '../../net/ip.ts';
-import type { Ports } from './let-through.ts';
+import { EVERYTHING, type Ports } from './let-through.ts';
 
 export interface RuleMatch {
   readonly family: 4 | 6;
@@ -38,7 +38,7 @@ export const parseRuleMatch = (match: string): RuleMatch | undefined => {
     family: family === '4' ? 4 : 6,
     source: addresses.get('src'),
     destination: addresses.get('dst'),
-    ports: ports ?? [{ protocol, first: 0, last: 65_535 }],
+    ports: ports ?? [{ ...EVERYTHING, protocol }],
   };
 };
 

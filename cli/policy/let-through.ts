@@ -9,7 +9,7 @@ export interface Ports {
 }
 
 const MAX_PORT = 65_535;
-const EVERYTHING: Ports = { first: 0, last: MAX_PORT };
+export const EVERYTHING: Ports = { first: 0, last: MAX_PORT };
 
 /** Of one end; undefined: it is not known. */
 export const lets = (

@@ -110,7 +110,10 @@ const end = (verdict: PolicyEndStatus['verdict'], more: Partial<PolicyEndStatus>
   families: [],
   ...more,
 });
-const family = (number: 4 | 6, verdict: PolicyEndStatus['verdict']) => ({ family: number, verdict, rules: [] });
+const family = (number: 4 | 6, verdict: 'allowed' | 'denied') => ({
+  ...{ family: number, verdict },
+  rules: verdict === 'allowed' ? [{ id: 'r', text: 'to everybody', policies: ['red/web'] }] : [],
+});
 
 describe('policy why', () => {
   it.each([
@@ -170,6 +173,7 @@ describe('policy why', () => {
       undefined,
     );
     expect(output.lines[0]).toBe('red/app to red/web: allowed in part: TCP 80');
+    expect(verdictOf([part('Egress', [80, 80]), part('Ingress', [81, 81])])).toBe('denied');
   });
 
   it.each([

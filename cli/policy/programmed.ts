@@ -7,7 +7,7 @@ import type { Ip } from '../../net/ip.ts';
 import type { Transact } from '../flows/datapaths.ts';
 import { type Row, setOf, uuidOf } from '../node/wire-values.ts';
 import { parseRuleMatch, type RuleMatch, termHas } from './acl-match.ts';
-import { merged, type Ports } from './let-through.ts';
+import { EVERYTHING, merged, type Ports } from './let-through.ts';
 
 export interface Programmed {
   /** @param port of the pod in OVN @param ips of both ends, of one family; undefined: the pod has no port there */
@@ -71,15 +71,13 @@ const ofPolicies = (row: Row): readonly Acl[] => {
   return [{ uuid: uuidOf(row['_uuid']), direction, isDrop, priority: Number(row['priority']), match }];
 };
 
-const EVERYTHING: readonly Ports[] = [{ first: 0, last: 65_535 }];
-
 const letsOf = (
   acls: readonly Acl[],
   { own, peer }: PairOfIps,
   addressesOf: (set: string) => readonly string[],
 ): readonly Ports[] => {
   const drop = Math.max(...acls.filter(({ isDrop }) => isDrop).map(({ priority }) => priority));
-  if (drop === Number.NEGATIVE_INFINITY) return EVERYTHING;
+  if (drop === Number.NEGATIVE_INFINITY) return [EVERYTHING];
   const family = own.includes(':') ? 6 : 4;
   const letting = acls.filter(({ isDrop, priority, direction, match }) => {
     if (isDrop || priority <= drop || match?.family !== family) return false;

@@ -8,7 +8,7 @@ import {
   policyEndSchema,
 } from '../../api/policy-status.ts';
 import type { TextOutput } from '../output/format.ts';
-import { both, lets, portsText } from './let-through.ts';
+import { both, EVERYTHING, lets, type Ports, portsText } from './let-through.ts';
 import { type AskedPacket, packetText } from './packet.ts';
 
 export interface Ends {
@@ -56,8 +56,13 @@ export const verdictOf = (ends: readonly PolicyEndStatus[]): PolicyVerdict => {
   const families = new Set(ends.flatMap((end) => end.families.map(({ family }) => family)));
   const verdicts = new Set([...families].map((family) => worstOf(ends.map((end) => verdictFor(end, family)))));
   const [first = 'allowed', ...others] = verdicts;
-  return others.length === 0 ? first : 'partly';
+  if (others.length === 0 && first !== 'partly') return first;
+  // Each lets something through, and both together nothing.
+  return [...families].every((family) => portsOfBoth(ends, family).length === 0) ? 'denied' : 'partly';
 };
+
+const portsOfBoth = (ends: readonly PolicyEndStatus[], family: EndFamilyStatus['family']): readonly Ports[] =>
+  ends.map((end) => lets(end, family) ?? []).reduce(both, [EVERYTHING]);
 
 const verdictFor = ({ verdict, families }: PolicyEndStatus, family: EndFamilyStatus['family']): PolicyVerdict =>
   families.length === 0 ? verdict : (families.find((one) => one.family === family)?.verdict ?? 'denied');
@@ -83,7 +88,7 @@ const sentenceOf = (
     case 'partly':
       return `${what}: allowed in part: ${partText(ends)}`;
     case 'denied':
-      return `${what}: denied: ${cause ?? 'not by the same family at both ends'}`;
+      return `${what}: denied: ${cause ?? 'no family and port is let through at both ends'}`;
     case 'unknown':
       return `${what}: not known: ${cause}`;
   }
@@ -92,10 +97,7 @@ const sentenceOf = (
 /** By family, where these differ. */
 const partText = (ends: readonly PolicyEndStatus[]): string => {
   const families = [...new Set(ends.flatMap((end) => end.families.map(({ family }) => family)))].sort();
-  const texts = families.map((family) => {
-    const ports = ends.map((end) => lets(end, family) ?? []);
-    return { family, text: portsText(ports.reduce(both, [{ first: 0, last: 65_535 }])) };
-  });
+  const texts = families.map((family) => ({ family, text: portsText(portsOfBoth(ends, family)) }));
   return new Set(texts.map(({ text }) => text)).size === 1
     ? (texts[0]?.text ?? '')
     : texts.map(({ family, text }) => `IPv${family} ${text === '-' ? 'nothing' : text}`).join(', ');
