@@ -87,7 +87,7 @@ const portSchema = z.object({
 const containersSchema = z
   .array(
     z
-      .object({ ports: z.array(z.unknown()).catch([]), restartPolicy: z.unknown() })
+      .object({ ports: z.array(z.unknown()).catch([]), restartPolicy: z.unknown().optional() })
       .catch({ ports: [], restartPolicy: undefined }),
   )
   .catch([]);

@@ -83,7 +83,8 @@ export const renderNode = (input: RenderInput): RenderDocument => {
   engine.start();
   engine.flush();
   const given = giveAddresses(objects, [...sinks.attachments.values()], facts, cluster);
-  for (const key of sinks.attachments.keys()) {
+  for (const { pod: attached } of sinks.attachments.values()) {
+    const key = podKey(attached);
     const [fact, pod] = [facts.get('pod', key), caches.policies?.pods.get(key)];
     if (fact !== undefined && pod !== undefined)
       feeder.policies.changePod(key, { ...pod, addresses: peerAddresses(fact.networks, key) });
