@@ -1,5 +1,6 @@
 /**
- * What an agent reports of network policies over its status socket: `GET /v1/policies`, and `/v1/policy-end?…` for one end of a
+ * What an agent reports of network policies over its status socket: `GET /v1/policies`,
+ * `/v1/policies?policy=NAMESPACE/NAME`, `?pod=NAMESPACE/NAME`, `?sets=NAME,NAME`, `/v1/policy-end?…` for one end of a
  * connection, `/v1/policy-matrix/NAMESPACE` for all between the pods of one. udnctl reads it; the shapes grow, they do not change.
  */
 import { z } from 'zod';
@@ -18,8 +19,12 @@ export const policyStatusSchema = z.object({
   notes: z.array(z.string()).default([]),
   /** Pods of this node that it selects, `namespace/name`. */
   targets: z.array(z.string()),
-  /** Ids of the rules that it has on this node. */
-  rules: z.array(z.string()),
+  /** How many rules it has on this node. */
+  ruleCount: z.int(),
+  /** How many pods the largest set of its peers has. */
+  peerPods: z.int(),
+  state: stateSchema,
+  message: z.string().optional(),
 });
 
 export const policyRuleStatusSchema = z.object({
@@ -59,7 +64,7 @@ export const isolatedPodSchema = z.object({
       denyGroup: z.string(),
     }),
   ),
-  rules: z.array(z.string()),
+  ruleCount: z.int(),
   state: stateSchema,
   message: z.string().optional(),
 });
@@ -68,7 +73,9 @@ export const policiesSchema = z.object({
   /** Policies, namespaces and pods have been read from the API server. */
   isRead: z.boolean(),
   policies: z.array(policyStatusSchema),
+  /** Of the policy, or the sets, that are asked about. */
   rules: z.array(policyRuleStatusSchema),
+  /** Of what is asked about, too. */
   pods: z.array(isolatedPodSchema),
 });
 

@@ -8,7 +8,7 @@ import { messageOf } from '../../base/error-message.ts';
 import { reportDesired, reportDifferences } from './differences.ts';
 import { reportPolicyMatrix } from './policies/matrix.ts';
 import { reportPodEnd } from './policies/pod-end.ts';
-import { parseEndQuestion } from './policies/question.ts';
+import { parseEndQuestion, parsePolicyFilter } from './policies/question.ts';
 import { reportPolicies } from './policies/report.ts';
 import { reportProblems } from './problems.ts';
 import { type ReportSources, reportHealth, reportNetworks, reportNode, reportPods } from './report.ts';
@@ -26,7 +26,7 @@ const REPORTS: ReadonlyMap<string, Report> = new Map<string, Report>([
   ['/v1/networks', reportNetworks],
   ['/v1/pods', reportPods],
   ['/v1/problems', async (sources, signal) => reportProblems(sources, await unenforcedPolicies(sources, signal))],
-  ['/v1/policies', reportPolicies],
+  ['/v1/policies', (sources) => reportPolicies(sources)],
   ['/v1/health', reportHealth],
   ['/v1/wanted', reportDesired],
   ['/v1/differences', reportDifferences],
@@ -36,6 +36,7 @@ const REPORTS: ReadonlyMap<string, Report> = new Map<string, Report>([
 const QUESTIONS: readonly (readonly [prefix: string, report: (sources: ReportSources, asked: string) => unknown])[] = [
   ['/v1/services/', (sources, asked) => reportServices(sources, decodeURIComponent(asked))],
   ['/v1/policy-matrix/', (sources, asked) => reportPolicyMatrix(sources, decodeURIComponent(asked))],
+  ['/v1/policies?', (sources, asked) => reportPolicies(sources, parsePolicyFilter(asked))],
   ['/v1/policy-end?', (sources, asked) => reportPodEnd(sources, parseEndQuestion(asked))],
 ];
 

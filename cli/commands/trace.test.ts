@@ -84,7 +84,7 @@ const policies: PoliciesStatus = {
     },
   ],
   pods: ['red/a', 'red/b'].map((name) => ({
-    ...{ pod: name, network: 'default', rules: [], state: 'ready' },
+    ...{ pod: name, network: 'default', ruleCount: 0, state: 'ready' },
     directions: [
       { direction: 'Ingress', policies: [`${name}-in`], denyGroup: `a${'2'.repeat(32)}` },
       { direction: 'Egress', policies: [`${name}-out`], denyGroup: `a${'3'.repeat(32)}` },

@@ -5,7 +5,7 @@ import { CliError } from '../errors.ts';
 import { allDatapaths, type Transact } from '../flows/datapaths.ts';
 import type { AgentClient } from '../node/agent-client.ts';
 import type { TextOutput } from '../output/format.ts';
-import { withPolicies } from '../policy/in-trace.ts';
+import { namesIn, withPolicies } from '../policy/in-trace.ts';
 import { type Balancing, balancingOf } from '../trace/balancing.ts';
 import { type EndpointOptions, endsOf, portOwners } from '../trace/endpoints.ts';
 import { type HostResult, hostIsolationOf } from '../trace/host-isolation.ts';
@@ -63,7 +63,9 @@ const namePolicies = async (
   { pods }: Pick<Scene, 'pods'>,
   { from: [kind, name] }: TraceOptions,
 ): Promise<TextOutput> => {
-  const policies = await agent.policies().catch(() => undefined);
+  const sets = namesIn(output.lines);
+  if (sets.length === 0) return output;
+  const policies = await agent.policies({ sets: sets.join(',') }).catch(() => undefined);
   if (policies === undefined) return output;
   const addresses = new Map(
     pods.map((pod) => [

@@ -15,7 +15,7 @@ export const policyChecks = async (
   port: string | undefined,
 ): Promise<Check[]> => {
   try {
-    const found = await sources.agent.policies();
+    const found = await sources.agent.policies({ pod });
     return await checksOf(sources, found, { pod, port });
   } catch (error) {
     return [unknown(WHAT, messageOf(error))];
@@ -32,15 +32,14 @@ const checksOf = async (
   { isRead, policies, pods }: PoliciesStatus,
   { pod, port }: Pod,
 ): Promise<Check[]> => {
-  const selecting = policies.filter(({ targets }) => targets.includes(pod));
   const isolated = pods.find((one) => one.pod === pod);
   if (!isRead) return [unknown(WHAT, NOT_READ)];
-  if (selecting.length === 0) return [ok(WHAT, 'none isolates it')];
+  if (policies.length === 0) return [ok(WHAT, 'none isolates it')];
   if (isolated === undefined) {
-    return [missing(WHAT, `${namesOf(selecting)} isolate it, and it has no network yet`, `udnctl why ${pod}`)];
+    return [missing(WHAT, `${namesOf(policies)} isolate it, and it has no network yet`, `udnctl why ${pod}`)];
   }
   const groups = port === undefined ? [] : await groupChecks(sources, isolated, port);
-  return [...brokenChecks(selecting), stateCheck(isolated), ...groups];
+  return [...brokenChecks(policies), stateCheck(isolated), ...groups];
 };
 
 const brokenChecks = (policies: readonly PolicyStatus[]): readonly Check[] =>
@@ -54,9 +53,9 @@ const brokenChecks = (policies: readonly PolicyStatus[]): readonly Check[] =>
       ),
     );
 
-const stateCheck = ({ directions, rules, state, message, pod }: IsolatedPodStatus): Check => {
+const stateCheck = ({ directions, ruleCount, state, message, pod }: IsolatedPodStatus): Check => {
   const isolation = directions.map(({ direction, policies }) => `${direction} by ${policies.join(', ')}`).join('; ');
-  const found = `isolated: ${isolation}; ${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}`;
+  const found = `isolated: ${isolation}; ${ruleCount} ${ruleCount === 1 ? 'rule' : 'rules'}`;
   return state === 'ready'
     ? ok(WHAT, found)
     : missing(WHAT, `${found}; ${state}: ${message ?? 'not programmed yet'}`, `udnctl diff; udnctl why ${pod}`);

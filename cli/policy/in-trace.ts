@@ -62,5 +62,10 @@ const NAMES = /\$a[0-9a-f]{32}\b|@a[0-9a-f]{32}\b(?! && )/g;
 const hasAddress = (text: string, ip: string): boolean =>
   text.split(/[^0-9a-f.:]/).some((word) => word === ip || word.replace(/:[0-9]+$/, '') === ip);
 
+/** Of all that could be a policy's. */
+export const namesIn = (lines: readonly string[]): readonly string[] => [
+  ...new Set(lines.flatMap((line) => (line.match(NAMES) ?? []).map((name) => name.slice(1)))),
+];
+
 const ruleText = ({ direction, peers, ports, policies }: PolicyRuleStatus): string =>
   `allowed ${direction === 'Ingress' ? 'from' : 'to'} ${peers}, ${ports}, by NetworkPolicy ${policies.join(', ')}`;

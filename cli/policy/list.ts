@@ -1,5 +1,5 @@
 /** `udnctl policy list`: the network policies that matter on this node. */
-import type { PoliciesStatus, PolicyRuleStatus, PolicyStatus } from '../../api/policy-status.ts';
+import type { PolicyStatus } from '../../api/policy-status.ts';
 import type { AgentClient } from '../node/agent-client.ts';
 import type { Output } from '../output/format.ts';
 import { NOT_READ } from './unread.ts';
@@ -28,20 +28,16 @@ export const listPolicies = async (
       (all || policy.targets.length > 0 || policy.problems.length > 0) &&
       (namespace === undefined || policy.namespace === namespace),
   );
-  const rules = new Map(found.rules.map((rule) => [rule.id, rule]));
   const rows = shown.map((policy) => [
     `${policy.namespace}/${policy.name}`,
     policy.types.join('\n'),
     String(policy.targets.length),
-    String(policy.rules.length),
-    String(peerPods(policy, rules)),
-    stateText(policy, found, rules),
+    String(policy.ruleCount),
+    String(policy.peerPods),
+    stateText(policy),
   ]);
   return {
-    data: {
-      isRead: found.isRead,
-      policies: shown.map((policy) => ({ ...policy, state: stateText(policy, found, rules) })),
-    },
+    data: { isRead: found.isRead, policies: shown },
     tables: [
       {
         head: ['POLICY', 'ISOLATES', 'PODS', 'RULES', 'PEERS', 'STATE'],
@@ -54,22 +50,8 @@ export const listPolicies = async (
   };
 };
 
-type Rules = ReadonlyMap<string, PolicyRuleStatus>;
-
-const rulesOf = (policy: PolicyStatus, rules: Rules): readonly PolicyRuleStatus[] =>
-  policy.rules.flatMap((id) => rules.get(id) ?? []);
-
-/** Rules of one policy for two families name a set each: the larger one says how many there are. */
-const peerPods = (policy: PolicyStatus, rules: Rules): number =>
-  Math.max(0, ...rulesOf(policy, rules).map(({ peerPods: count = 0 }) => count));
-
-export const stateText = (policy: PolicyStatus, { pods }: Pick<PoliciesStatus, 'pods'>, rules: Rules): string => {
-  const [problem] = policy.problems;
+export const stateText = ({ problems: [problem], targets, state, message }: PolicyStatus): string => {
   if (problem !== undefined) return `closed: ${problem}`;
-  if (policy.targets.length === 0) return 'no pod here';
-  const parts = [...rulesOf(policy, rules), ...pods.filter(({ pod }) => policy.targets.includes(pod))];
-  const worst = parts.find(({ state }) => state === 'error') ?? parts.find(({ state }) => state === 'pending');
-  if (worst !== undefined) return `${worst.state}: ${worst.message ?? 'not programmed yet'}`;
-  const waiting = policy.targets.filter((target) => !pods.some(({ pod }) => pod === target));
-  return waiting.length === 0 ? 'ready' : `pending: ${waiting[0]} has no network yet`;
+  if (targets.length === 0) return 'no pod here';
+  return state === 'ready' ? state : `${state}: ${message ?? 'not programmed yet'}`;
 };

@@ -14,21 +14,18 @@ export interface ShowOutput extends TextOutput {
 /** @throws CliError, status 2 for what is no policy's name */
 export const showPolicy = async (agent: Pick<AgentClient, 'policies'>, key: string): Promise<ShowOutput> => {
   if (!/^[^/\s]+\/[^/\s]+$/.test(key)) throw new CliError(`a policy is NAMESPACE/NAME, not "${key}"`, 2);
-  const found = await agent.policies();
-  const policy = found.policies.find(({ namespace, name }) => `${namespace}/${name}` === key);
+  const { isRead, policies, rules, pods } = await agent.policies({ policy: key });
+  const [policy] = policies;
   if (policy === undefined) {
-    const why = found.isRead ? '' : `: ${NOT_READ}`;
+    const why = isRead ? '' : `: ${NOT_READ}`;
     throw new CliError(`the agent of this node does not know NetworkPolicy ${key}${why}`);
   }
-  const own = new Set(policy.rules);
-  const rules = found.rules.filter(({ id }) => own.has(id));
-  const state = stateText(policy, found, new Map(rules.map((rule) => [rule.id, rule])));
-  const pods = found.pods.filter(({ pod }) => policy.targets.includes(pod));
+  const state = stateText(policy);
   return {
-    data: { policy: { ...policy, state }, rules, pods },
+    data: { policy, rules, pods },
     lines: [
       `NetworkPolicy ${key}: ${state}`,
-      ...(found.isRead ? [] : [NOT_READ]),
+      ...(isRead ? [] : [NOT_READ]),
       ...policy.problems.map((problem) => `  cannot be followed: ${problem}`),
       ...policy.notes.map((note) => `  note: ${note}`),
       `  pods here: ${policy.targets.length === 0 ? 'none' : policy.targets.join(', ')}`,

@@ -12,8 +12,8 @@ import type {
   PolicyProtocol,
   PolicyRuleFact,
 } from '../../model/policies/facts.ts';
+import { isolatingPolicies } from './isolated-pods.ts';
 import { type PeerEnd, peersOf } from './peer-end.ts';
-import { isolatingPolicies } from './report.ts';
 import type { PolicyReportSources } from './sources.ts';
 import { portsText, ruleText } from './words.ts';
 

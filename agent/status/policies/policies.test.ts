@@ -13,7 +13,7 @@ import { fakeReconciler } from '../../testing/fake-reconciler.ts';
 import { reportPolicyMatrix } from './matrix.ts';
 import { type EndQuestion, reportPodEnd } from './pod-end.ts';
 import { parseEndQuestion } from './question.ts';
-import { reportPolicies } from './report.ts';
+import { type PolicyFilter, reportPolicies } from './report.ts';
 import type { PolicyReportSources } from './sources.ts';
 
 const policy = (name: string, more: Partial<NetworkPolicy> = {}): NetworkPolicy => ({
@@ -113,15 +113,23 @@ describe('policies of a node', () => {
     const { isRead, policies } = reportPolicies(sources());
     expect(isRead).toBe(true);
     expect(policies).toMatchObject([
-      { name: 'also', targets: ['red/web'], rules: ['r1'] },
-      { name: 'broken', targets: ['red/app'], rules: [], problems: ['spec.ingress[0].ports[0].port: is no port'] },
-      { name: 'deny', targets: ['red/app', 'red/web'], rules: [], types: ['Ingress'] },
-      { name: 'web', targets: ['red/web'], rules: ['r1', 'r2'], problems: [], notes: ['no peer has a port http'] },
+      { name: 'also', targets: ['red/web'], ruleCount: 1, state: 'ready' },
+      { name: 'broken', targets: ['red/app'], ruleCount: 0, problems: ['spec.ingress[0].ports[0].port: is no port'] },
+      { name: 'deny', targets: ['red/app', 'red/web'], ruleCount: 0, types: ['Ingress'] },
+      {
+        name: 'web',
+        targets: ['red/web'],
+        ruleCount: 2,
+        state: 'error',
+        message: 'it is refused',
+        problems: [],
+        notes: ['no peer has a port http'],
+      },
     ]);
   });
 
   it('have rules in words, every policy that has one, and how far it is programmed', () => {
-    expect(reportPolicies(sources()).rules).toEqual([
+    expect(reportPolicies(sources(), { policy: 'red/web' }).rules).toEqual([
       {
         ...{ id: 'r1', network: 'red_net', direction: 'Ingress', family: 4, state: 'ready' },
         ...{ peers: 'pods app=app of namespace red', peerPods: 1, ports: 'TCP 80, 8000-8010' },
@@ -136,7 +144,9 @@ describe('policies of a node', () => {
   });
 
   it('have by pod the policies that isolate it', () => {
-    expect(reportPolicies(sources()).pods).toMatchObject([
+    const about = (filter: PolicyFilter) => reportPolicies(sources(), filter).pods;
+    expect(reportPolicies(sources()).pods).toEqual([]);
+    expect([...about({ pod: 'red/app' }), ...about({ policy: 'red/web' })]).toMatchObject([
       {
         pod: 'red/app',
         directions: [
@@ -147,6 +157,25 @@ describe('policies of a node', () => {
       { pod: 'red/web', directions: [{ direction: 'Ingress', policies: ['red/deny', 'red/web', 'red/also'] }] },
     ]);
   });
+});
+
+it('finds what is behind the sets and groups that ACLs name', () => {
+  const behind = (...sets: string[]) => {
+    const { policies, rules, pods } = reportPolicies(sources(), { sets });
+    return [policies.length, rules.map(({ id }) => id), pods.map((one) => one.pod)];
+  };
+  expect(behind(targetSetName('r2'))).toEqual([0, ['r2'], []]);
+  expect(behind(denyGroupName('g1', 'Egress'))).toEqual([0, [], ['red/app']]);
+  expect(behind(denyGroupName('g1', 'Ingress'), 'other')).toEqual([0, [], ['red/app', 'red/web']]);
+});
+
+it('has a policy that waits for the network of a pod, and of a pod only its own policies', () => {
+  const its = sources();
+  its.facts.set('podPolicy', 'red/web', undefined);
+  expect(reportPolicies(its, { policy: 'red/also' }).policies).toMatchObject([
+    { state: 'pending', message: 'red/web has no network yet' },
+  ]);
+  expect(reportPolicies(its, { pod: 'red/app' }).policies.map(({ name }) => name)).toEqual(['broken', 'deny']);
 });
 
 const CASES: readonly (readonly [asked: string, verdict: string, message: RegExp])[] = [

@@ -1,8 +1,21 @@
-/** What udnctl asks about one end of a connection, in the query of the address. */
+/** What udnctl asks about policies, in the query of the address. */
 import { z } from 'zod';
 import { parseWith } from '../../../api/parse.ts';
 import { isIp, parseIp } from '../../../net/ip.ts';
 import type { EndQuestion } from './pod-end.ts';
+import type { PolicyFilter } from './report.ts';
+
+/** @throws ApiError */
+export const parsePolicyFilter = (query: string): PolicyFilter => {
+  const { sets, ...filter } = parseWith(filterSchema, Object.fromEntries(new URLSearchParams(query)), 'the question');
+  return { ...filter, ...(sets !== undefined && { sets: sets.split(',') }) };
+};
+
+const filterSchema = z.strictObject({
+  policy: z.string().optional(),
+  pod: z.string().optional(),
+  sets: z.string().max(8_192).optional(),
+});
 
 /** @throws ApiError */
 export const parseEndQuestion = (query: string): EndQuestion => {

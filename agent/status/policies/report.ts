@@ -1,32 +1,73 @@
-/** The network policies of this node: what each isolates here, its rules, and how far these are programmed. */
-import type { IsolatedPodStatus, PoliciesStatus, PolicyRuleStatus, PolicyStatus } from '../../../api/policy-status.ts';
-import { worst } from '../../../base/reconciler.ts';
+/**
+ * The network policies of this node: what each isolates here, its rules, and how far these are programmed. Rules may be many, as tenants
+ * write them: all of them are never sent at once, only those of what is asked about.
+ */
+import type { PoliciesStatus, PolicyStatus } from '../../../api/policy-status.ts';
+import { type Status, worst } from '../../../base/reconciler.ts';
 import type { PolicyDescription } from '../../inputs/policies/describe.ts';
-import type { PolicyDirection } from '../../model/policies/facts.ts';
 import { denyGroupName, targetSetName } from '../../model/policies/ids.ts';
 import { statusOf } from '../../reconcile/reconcilers.ts';
 import { stateOf } from '../programming-state.ts';
+import { podStatuses } from './isolated-pods.ts';
+import { ruleStatuses } from './rules.ts';
 import type { PolicyReportSources } from './sources.ts';
-import { peersText, portsText } from './words.ts';
 
-/** Looks at every policy and every rule: somebody asks for it now and then. */
-export const reportPolicies = (sources: PolicyReportSources): PoliciesStatus => {
+/** One of them; none: all policies, without their rules. */
+export interface PolicyFilter {
+  /** `namespace/name`: it, its rules, its pods. */
+  readonly policy?: string | undefined;
+  /** `namespace/name`: the policies that select it, and how it is isolated. */
+  readonly pod?: string | undefined;
+  /** Names of address sets and port groups that ACLs name: the rules and pods behind them. */
+  readonly sets?: readonly string[] | undefined;
+}
+
+export const reportPolicies = (
+  sources: PolicyReportSources,
+  { policy, pod, sets }: PolicyFilter = {},
+): PoliciesStatus => {
   const { policyLookup } = sources;
-  const policies = [...policyLookup.policies()].sort().flatMap((key) => policyLookup.describe(key) ?? []);
-  const byRule = new Map<string, string[]>();
-  for (const { policy, rules } of policies)
-    for (const { id } of rules) push(byRule, id, `${policy.namespace}/${policy.name}`);
-  return {
-    isRead: policyLookup.isRead(),
-    policies: policies.map(policyStatus),
-    rules: ruleStatuses(sources, byRule),
-    pods: podStatuses(sources),
-  };
+  const isRead = policyLookup.isRead();
+  if (sets !== undefined) return { isRead, policies: [], ...behindSets(sources, new Set(sets)) };
+  const keys =
+    policy !== undefined
+      ? [policy]
+      : pod !== undefined
+        ? policyLookup.isolating(pod).map((one) => one.policy)
+        : [...policyLookup.policies()];
+  const found = keys.sort().flatMap((key) => policyLookup.describe(key) ?? []);
+  const stateOfOwner = withMemory((owner) => statusOf(sources.reconcilers, owner));
+  const policies = found.map((one) => policyStatus(sources, one, stateOfOwner));
+  if (policy === undefined)
+    return { isRead, policies, rules: [], pods: podStatuses(sources, pod === undefined ? [] : [pod]) };
+  const rules = found.flatMap((one) => one.rules.map(({ id }) => id));
+  const targets = found.flatMap((one) => one.targets);
+  return { isRead, policies, rules: ruleStatuses(sources, rules), pods: podStatuses(sources, targets) };
 };
 
-const policyStatus = ({ policy, targets, rules, problems }: PolicyDescription): PolicyStatus => {
+const behindSets = (
+  sources: PolicyReportSources,
+  sets: ReadonlySet<string>,
+): Pick<PoliciesStatus, 'rules' | 'pods'> => {
+  const { facts } = sources;
+  const pods = [...facts.ids('podPolicy')].filter((pod) => {
+    const { denyGroup, isolated } = facts.get('podPolicy', pod) ?? { denyGroup: '', isolated: [] };
+    return isolated.some((direction) => sets.has(denyGroupName(denyGroup, direction)));
+  });
+  const rules = [...facts.ids('policyRule')].filter((rule) => sets.has(targetSetName(rule)));
+  return { rules: ruleStatuses(sources, rules), pods: podStatuses(sources, pods) };
+};
+
+const policyStatus = (
+  { facts, ownersOfRule, ownersOfPod }: PolicyReportSources,
+  { policy, targets, rules, problems }: PolicyDescription,
+  stateOfOwner: (owner: string) => Status,
+): PolicyStatus => {
   const texts = (isNote: boolean): string[] =>
     problems.filter(({ severity }) => (severity === 'warning') === isNote).map(({ message }) => message);
+  const owners = [...rules.flatMap(({ id }) => ownersOfRule(id)), ...targets.flatMap(ownersOfPod)];
+  const waiting = targets.find((pod) => facts.get('podPolicy', pod) === undefined);
+  const states: Status[] = waiting === undefined ? [] : [{ kind: 'waiting', message: `${waiting} has no network yet` }];
   return {
     namespace: policy.namespace,
     name: policy.name,
@@ -34,67 +75,18 @@ const policyStatus = ({ policy, targets, rules, problems }: PolicyDescription): 
     problems: texts(false),
     notes: texts(true),
     targets: [...targets],
-    rules: rules.map(({ id }) => id),
+    ruleCount: rules.length,
+    peerPods: rules.reduce((most, { peers }) => Math.max(most, peers?.pods ?? 0), 0),
+    ...stateOf(worst([...states, ...owners.map(stateOfOwner)])),
   };
 };
 
-const ruleStatuses = (
-  { facts, reconcilers, ownersOfRule }: PolicyReportSources,
-  policies: ReadonlyMap<string, readonly string[]>,
-): PolicyRuleStatus[] => {
-  const targets = new Map<string, string[]>();
-  for (const pod of facts.ids('podPolicy'))
-    for (const rule of facts.get('podPolicy', pod)?.rules ?? []) push(targets, rule, pod);
-  const members = new Map<string, number>();
-  for (const peer of facts.ids('policyPeer'))
-    for (const set of facts.get('policyPeer', peer)?.sets.keys() ?? []) members.set(set, (members.get(set) ?? 0) + 1);
-  return [...facts.ids('policyRule')].flatMap((id) => {
-    const rule = facts.get('policyRule', id);
-    if (rule === undefined) return [];
-    const { network, direction, family, peers, l4, stateless, log } = rule;
-    return {
-      ...{ id, network, direction, family },
-      peers: peersText(peers, facts),
-      ...(peers.kind === 'set' && { peerPods: members.get(peers.set) ?? 0 }),
-      ports: portsText(l4),
-      ...(stateless && { stateless }),
-      ...(log !== undefined && { log: log.name }),
-      targets: (targets.get(id) ?? []).sort(),
-      policies: [...(policies.get(id) ?? [])],
-      targetSet: targetSetName(id),
-      ...stateOf(statusOfAll(reconcilers, ownersOfRule(id))),
-    };
-  });
-};
-
-const podStatuses = ({ facts, reconcilers, policyLookup, ownersOfPod }: PolicyReportSources): IsolatedPodStatus[] =>
-  [...facts.ids('podPolicy')].sort().flatMap((pod) => {
-    const fact = facts.get('podPolicy', pod);
-    if (fact === undefined) return [];
-    return {
-      pod,
-      network: fact.network,
-      directions: fact.isolated.map((direction) => ({
-        direction,
-        policies: isolatingPolicies(policyLookup, pod, direction),
-        denyGroup: denyGroupName(fact.denyGroup, direction),
-      })),
-      rules: [...fact.rules],
-      ...stateOf(statusOfAll(reconcilers, ownersOfPod(pod))),
-    };
-  });
-
-export const isolatingPolicies = (
-  { isolating }: PolicyReportSources['policyLookup'],
-  pod: string,
-  direction: PolicyDirection,
-): string[] => isolating(pod).flatMap(({ policy, types }) => (types.includes(direction) ? policy : []));
-
-const statusOfAll = (reconcilers: PolicyReportSources['reconcilers'], owners: readonly string[]) =>
-  worst(owners.map((owner) => statusOf(reconcilers, owner)));
-
-const push = <Value>(map: Map<string, Value[]>, key: string, value: Value): void => {
-  const list = map.get(key);
-  if (list === undefined) map.set(key, [value]);
-  else list.push(value);
+/** Policies share rules and pods. */
+const withMemory = (read: (owner: string) => Status): ((owner: string) => Status) => {
+  const known = new Map<string, Status>();
+  return (owner) => {
+    const found = known.get(owner) ?? read(owner);
+    known.set(owner, found);
+    return found;
+  };
 };
