@@ -1,4 +1,5 @@
 /** udnctl's client against the agent's status server. */
+
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { AttachmentRegistry } from '../../agent/cni/attachments/registry.ts';
 import { logLevelResource } from '../../agent/status/log-level.ts';
 import { type StatusExtras, serveStatus } from '../../agent/status/server.ts';
+import { noPolicies } from '../../agent/status/testing/no-policies.ts';
 import { TestCluster } from '../../agent/testing/cluster.ts';
 import { FakePorts } from '../../agent/testing/fake-ports.ts';
 import { fakeReconciler } from '../../agent/testing/fake-reconciler.ts';
@@ -36,6 +38,7 @@ const serve = (host: Reconciler, extras?: StatusExtras) => {
       ports: new FakePorts(),
       podFailures: { of: () => undefined, entries: () => [] },
       policies: () => Promise.resolve([]),
+      ...noPolicies,
       shortageOf: () => undefined,
       isHere: () => true,
       ownersOfNetwork: () => [],

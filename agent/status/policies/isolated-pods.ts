@@ -1,0 +1,35 @@
+/** Pods of this node that policies isolate. */
+import type { IsolatedPodStatus } from '../../../api/policy-status.ts';
+import { worst } from '../../../base/reconciler.ts';
+import type { PolicyDirection } from '../../model/policies/facts.ts';
+import { denyGroupName } from '../../model/policies/ids.ts';
+import { statusOf } from '../../reconcile/reconcilers.ts';
+import { stateOf } from '../programming-state.ts';
+import type { PolicyReportSources } from './sources.ts';
+
+/** @param pods `namespace/name`; those that no policy selects are left out */
+export const podStatuses = (
+  { facts, reconcilers, policyLookup, ownersOfPod }: PolicyReportSources,
+  pods: readonly string[],
+): IsolatedPodStatus[] =>
+  pods.toSorted().flatMap((pod) => {
+    const fact = facts.get('podPolicy', pod);
+    if (fact === undefined) return [];
+    return {
+      pod,
+      network: fact.network,
+      directions: fact.isolated.map((direction) => ({
+        direction,
+        policies: isolatingPolicies(policyLookup, pod, direction),
+        denyGroup: denyGroupName(fact.denyGroup, direction),
+      })),
+      ruleCount: fact.rules.length,
+      ...stateOf(worst(ownersOfPod(pod).map((owner) => statusOf(reconcilers, owner)))),
+    };
+  });
+
+export const isolatingPolicies = (
+  { isolating }: PolicyReportSources['policyLookup'],
+  pod: string,
+  direction: PolicyDirection,
+): string[] => isolating(pod).flatMap(({ policy, types }) => (types.includes(direction) ? policy : []));

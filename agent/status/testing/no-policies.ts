@@ -1,0 +1,16 @@
+/** Of an agent that knows no network policy. */
+import type { PolicyReportSources } from '../policies/sources.ts';
+
+export const noPolicies: Pick<PolicyReportSources, 'policyLookup' | 'ownersOfRule' | 'ownersOfPod'> = {
+  policyLookup: {
+    isRead: () => true,
+    policies: () => [],
+    describe: () => undefined,
+    isolating: () => [],
+    pods: () => [],
+    pod: () => undefined,
+    policiesOfRule: () => [],
+  },
+  ownersOfRule: () => [],
+  ownersOfPod: () => [],
+};
