@@ -11,7 +11,7 @@ import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
 import { controllerName } from '../../model/names.ts';
 import type { AclLog, DenyGroupFact, PolicyDirection } from '../../model/policies/facts.ts';
 import { denyGroupName } from '../../model/policies/ids.ts';
-import { ACL_RANKS } from '../../model/registry/acls.ts';
+import { ACL_RANKS, type AclRank } from '../../model/registry/acls.ts';
 import { portGroupKey } from '../../model/row-keys.ts';
 import type { View } from '../../model/view.ts';
 import { merge } from '../shared/ovn/merge.ts';
@@ -49,6 +49,7 @@ const denyRows = (group: DenyGroup, { cluster }: View): DesiredFragment<OvnNorth
         match: `${pods} && ip${ipFamily(ip)}.src == ${ip}`,
       }),
     ),
+    ...(direction === 'Ingress' ? passes(group, pods) : []),
   ];
   const { externalIds } = databaseId(controllerName(network), OWNER_TYPE, { 'k8s.ovn.org/name': id, direction });
   const columns = { name, acls: acls.map(({ key }) => rowRef(key)), external_ids: externalIds };
@@ -57,7 +58,19 @@ const denyRows = (group: DenyGroup, { cluster }: View): DesiredFragment<OvnNorth
 
 const OWNER_TYPE = 'NetpolDeny';
 
-const aclOf = ({ id, network, direction }: DenyGroup, type: string, acl: Pick<PolicyAcl, 'action' | 'match' | 'log'>) =>
+/**
+ * Without an ACL of an upper tier that says "go on", northd's default of that tier decides about connections that were there before: it
+ * lets a packet of a blocked one through and unblocks it (25.03, `ct.est && ct_mark.blocked == 1` at priority 1 of ls_out_acl_eval, which asks
+ * for no tier), so that every second packet of a forbidden connection arrives. What is looked at after load balancing has no such default.
+ */
+const passes = (group: DenyGroup, match: string) =>
+  (['isolatedPass', 'isolatedPassAdmin'] as const).map((rank) =>
+    aclOf(group, rank, { action: 'pass', match, rank: ACL_RANKS[rank] }),
+  );
+
+type DenyAcl = Pick<PolicyAcl, 'action' | 'match' | 'log'> & { readonly rank?: AclRank };
+
+const aclOf = ({ id, network, direction }: DenyGroup, type: string, acl: DenyAcl) =>
   policyAcl(databaseId(controllerName(network), OWNER_TYPE, { 'k8s.ovn.org/name': id, direction, type }), {
     direction,
     rank: acl.action === 'drop' ? ACL_RANKS.policyDeny : ACL_RANKS.policyAllow,
