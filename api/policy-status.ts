@@ -123,6 +123,8 @@ export const policyEndSchema = z.object({
   /** Policies that isolate the pod in this direction. */
   isolatedBy: z.array(z.string()),
   families: z.array(endFamilySchema),
+  /** What of it is not programmed: until it is, packets may fare differently. */
+  notProgrammed: z.string().optional(),
 });
 
 /** Between the pods of a namespace: the ends of those of this node, with the rules that let something through. */

@@ -70,7 +70,8 @@ const showCommand = (): Command =>
 const WHY_HELP = `
 Each end is answered by the agent of its node: on a node, for pods of that node only; elsewhere, both nodes are asked through
 the API server.
-Exit status: 0 allowed, 1 denied or allowed in part only, 2 one of the two ends cannot be asked.`;
+Exit status: 0 allowed, 1 denied or allowed in part only, 2 one of the two ends cannot be asked,
+or not all of the answer is programmed yet.`;
 
 const whyCommand = (): Command =>
   withNodeOption(

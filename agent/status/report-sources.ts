@@ -14,7 +14,6 @@ import { daemonVersions, problemsOfVersions } from '../health/daemon-versions.ts
 import type { NodeHealth } from '../health/start.ts';
 import type { PolicyIndex } from '../inputs/policies/policy-index.ts';
 import type { Problem } from '../inputs/problem.ts';
-import type { SubjectKind } from '../model/fragment.ts';
 import type { LocalSettings } from '../model/view.ts';
 import type { NodeKeeper } from '../node/node-keeper.ts';
 import { comparableMapping } from '../node/uplink/comparable-mapping.ts';
@@ -80,8 +79,7 @@ export const reportSources = ({
       if (over === 'network') return `${name}:${network}`;
       return over === 'networkNode' ? `${name}:${node}/${network}` : [];
     }),
-  ownersOfRule: ownersOver('policyRule'),
-  ownersOfPod: ownersOver('pod'),
+  ownersOver: (subject, key) => FEATURES.flatMap(({ name, over }) => (over === subject ? `${name}:${key}` : [])),
   policyLookup: policyLookupOf({ inputs }, core.feeder.policies),
   components: () => health.components(),
   policies: (signal) => readPolicies(client, {}, signal),
@@ -142,11 +140,6 @@ const keptOf = ({
   ],
   ['host', comparableFilters({ pods: () => core.registry.values(), ports, netlink })],
 ];
-
-const ownersOver =
-  (subject: SubjectKind) =>
-  (key: string): readonly string[] =>
-    FEATURES.flatMap(({ name, over }) => (over === subject ? `${name}:${key}` : []));
 
 const policyLookupOf = ({ inputs }: Pick<Parts['edges'], 'inputs'>, index: PolicyIndex): PolicyLookup => ({
   isRead: () => inputs.isSynced(),

@@ -87,6 +87,24 @@ it('asks everything that the agent answers', async () => {
   }
 });
 
+it('asks about network policies', async () => {
+  const server = await serve(fakeReconciler({}));
+  try {
+    const agent = connectAgent(join(folder, 'agent.sock'));
+    const none = { isRead: true, policies: [], rules: [], pods: [] };
+    for (const about of [undefined, { policy: 'red/web' }, { pod: 'red/a&b' }, { sets: 'a1,a2' }]) {
+      expect(await agent.policies(about)).toEqual(none);
+    }
+    expect(await agent.policyMatrix('red/ü%')).toEqual({ pods: [], ends: [] });
+    const question = { pod: 'red/a', direction: 'Egress', peer: 'fd00::7' } as const;
+    const packet = { protocol: 'sctp', port: 80 } as const;
+    expect(await agent.policyEnd({ ...question, packet })).toMatchObject({ ...question, verdict: 'unknown' });
+    await expect(agent.policyEnd({ ...question, pod: 'red' })).rejects.toThrow(/the agent refuses it: pod: /);
+  } finally {
+    await server.close();
+  }
+});
+
 it('a report that fails is an error of the question, not of the agent', async () => {
   const broken = (): never => {
     throw new Error('broken');

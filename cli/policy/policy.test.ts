@@ -136,6 +136,13 @@ describe('policy why', () => {
     expect(verdictOf([egress, egress])).toBe('partly');
   });
 
+  it('does not say that rows are written which are not', () => {
+    const egress = end('open', { notProgrammed: 'northbound is not programmed yet' });
+    const output = whyOutput({ egress, ingress: end('allowed') }, undefined);
+    expect(output.exitStatus).toBe(2);
+    expect(output.lines[1]).toMatch(/not programmed yet, .*: red\/app: northbound is not programmed yet$/);
+  });
+
   it('names the rule, or what was missing', () => {
     const found = { id: 'r1', text: 'from pods app=app, TCP 80', policies: ['red/web'] };
     const ingress = (lacks?: string): PolicyEndStatus =>

@@ -25,21 +25,25 @@ export const whySchema = z.object({
 });
 
 export interface WhyPolicyOutput extends TextOutput {
-  /** 1: denied, or allowed in part; 2: one of both ends could not be asked. */
+  /** 1: denied, or allowed in part; 2: an end could not be asked, or not all of the answer is programmed. */
   readonly exitStatus: 0 | 1 | 2;
 }
 
 export const whyOutput = ({ egress, ingress }: Ends, packet: AskedPacket | undefined): WhyPolicyOutput => {
   const ends = ingress === undefined ? [egress] : [egress, ingress];
   const verdict = verdictOf(ends);
+  const lacking = ends.flatMap(({ pod, notProgrammed }) =>
+    notProgrammed === undefined ? [] : `${pod}: ${notProgrammed}`,
+  );
   return {
     data: { verdict, egress, ...(ingress !== undefined && { ingress }) },
     lines: [
       sentenceOf(verdict, egress, packet, ends),
+      ...lacking.map((text) => `  not programmed yet, so packets may fare differently: ${text}`),
       ...ends.flatMap((end) => endLines(end)),
       ...(ingress === undefined ? [`  ${egress.peer} is an address: who answers there decides for itself`] : []),
     ],
-    exitStatus: EXIT_STATUS[verdict],
+    exitStatus: lacking.length > 0 ? 2 : EXIT_STATUS[verdict],
   };
 };
 

@@ -9,7 +9,7 @@ import type { PolicyReportSources } from './sources.ts';
 
 /** @param pods `namespace/name`; those that no policy selects are left out */
 export const podStatuses = (
-  { facts, reconcilers, policyLookup, ownersOfPod }: PolicyReportSources,
+  { facts, reconcilers, policyLookup, ownersOver }: PolicyReportSources,
   pods: readonly string[],
 ): IsolatedPodStatus[] =>
   pods.toSorted().flatMap((pod) => {
@@ -24,7 +24,13 @@ export const podStatuses = (
         denyGroup: denyGroupName(fact.denyGroup, direction),
       })),
       ruleCount: fact.rules.length,
-      ...stateOf(worst(ownersOfPod(pod).map((owner) => statusOf(reconcilers, owner)))),
+      ...stateOf(
+        worst(
+          [...ownersOver('pod', pod), ...ownersOver('denyGroup', fact.denyGroup)].map((owner) =>
+            statusOf(reconcilers, owner),
+          ),
+        ),
+      ),
     };
   });
 

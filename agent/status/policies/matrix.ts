@@ -5,6 +5,8 @@ import type { PolicyReportSources } from './sources.ts';
 
 /** Nobody reads more, and it is a question for each pair. */
 const MAX_PODS = 64;
+/** Rules are looked at for each pair, and the agent does nothing else meanwhile. */
+const MAX_LOOKS = 500_000;
 
 export const reportPolicyMatrix = (given: PolicyReportSources, namespace: string): PolicyMatrixStatus => {
   const found = [...given.policyLookup.pods()].filter(([, pod]) => pod.namespace === namespace && !pod.finished);
@@ -13,6 +15,13 @@ export const reportPolicyMatrix = (given: PolicyReportSources, namespace: string
     return { pods: [], ends: [], message: `namespace ${namespace} has ${pods.length} pods, more than ${MAX_PODS}` };
   const sources = withMemory(given);
   const local = found.filter(([, pod]) => pod.isLocal).map(([key]) => key);
+  const rules = local.reduce((sum, pod) => sum + (sources.facts.get('podPolicy', pod)?.rules.length ?? 0), 0);
+  if (rules * pods.length > MAX_LOOKS)
+    return {
+      pods: [],
+      ends: [],
+      message: `pods of namespace ${namespace} have ${rules} rules here, too many for a matrix`,
+    };
   const ends = local
     .sort()
     .flatMap((pod) =>

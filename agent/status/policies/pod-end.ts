@@ -3,6 +3,7 @@
  * of the agent of its own node. Read off the facts that rows are made of, so it says what is meant to be programmed.
  */
 import type { EndFamilyStatus, EndRuleStatus, PolicyEndStatus, PolicyVerdict } from '../../../api/policy-status.ts';
+import { worst } from '../../../base/reconciler.ts';
 import { cidrContainsIp } from '../../../net/cidr.ts';
 import { type Ip, ipFamily, isIp } from '../../../net/ip.ts';
 import type {
@@ -12,6 +13,7 @@ import type {
   PolicyProtocol,
   PolicyRuleFact,
 } from '../../model/policies/facts.ts';
+import { statusOf } from '../../reconcile/reconcilers.ts';
 import { isolatingPolicies } from './isolated-pods.ts';
 import { type PeerEnd, peersOf } from './peer-end.ts';
 import type { PolicyReportSources } from './sources.ts';
@@ -56,11 +58,35 @@ export const podEnd = (sources: PolicyReportSources, question: EndQuestion): Pol
     peerAddresses: [...other.addresses],
   };
   if (other.problem !== undefined) return end(other.verdict, other.problem, network);
-  if (fact === undefined || !fact.isolated.includes(direction))
-    return end('open', `no policy isolates ${pod} for ${direction}`, network);
+  if (fact === undefined || !fact.isolated.includes(direction)) {
+    const message = `no policy isolates ${pod} for ${direction}`;
+    return end('open', message, { ...network, ...lackingOf(sources, question, []) });
+  }
   const families = familiesOf(sources, fact, question, other);
   const verdict = together(families.map((one) => one.verdict));
-  return end(verdict, sentenceOf(verdict, question), { ...network, families });
+  return end(verdict, sentenceOf(verdict, question), {
+    ...network,
+    families,
+    ...lackingOf(sources, question, families),
+  });
+};
+
+/** Of all that makes the answer: the drop, the rules that let through, and who is in their sets. */
+const lackingOf = (
+  { facts, reconcilers, ownersOver }: PolicyReportSources,
+  { pod, peer }: EndQuestion,
+  families: readonly EndFamilyStatus[],
+): Pick<PolicyEndStatus, 'notProgrammed'> => {
+  const group = facts.get('podPolicy', pod)?.denyGroup;
+  const letting = families.flatMap(({ rules }) => rules.filter(({ lacks }) => lacks === undefined));
+  const owners = [
+    ...ownersOver('pod', pod),
+    ...(group === undefined ? [] : ownersOver('denyGroup', group)),
+    ...letting.flatMap(({ id }) => ownersOver('policyRule', id)),
+    ...(isIp(peer) ? [] : ownersOver('policyPeer', peer)),
+  ];
+  const { kind, message } = worst(owners.map((owner) => statusOf(reconcilers, owner)));
+  return kind === 'done' || kind === 'unsupported' ? {} : { notProgrammed: message ?? 'rows are not written yet' };
 };
 
 const NOT_READ = 'policies are not read from the API server yet: what was programmed before is in effect';

@@ -61,6 +61,8 @@ const POLICIES = new Map<string, PolicyDescription>([
   ],
 ]);
 
+const NAMES = { policyRule: 'policy-rules', denyGroup: 'policy-deny', policyPeer: 'policy-peers', pod: 'pods' };
+
 const sources = (more: Partial<PolicyReportSources['policyLookup']> = {}): PolicyReportSources => {
   const { facts } = new TestCluster('n1')
     .namespace('red', true)
@@ -103,8 +105,7 @@ const sources = (more: Partial<PolicyReportSources['policyLookup']> = {}): Polic
       policiesOfRule: (rule) => (rule === 'r1' ? ['red/web', 'red/also'] : ['red/web']),
       ...more,
     },
-    ownersOfRule: (rule) => [`policy-rules:${rule}`],
-    ownersOfPod: (key) => [`pods:${key}`],
+    ownersOver: (subject, key) => [`${NAMES[subject]}:${key}`],
   };
 };
 
@@ -228,6 +229,14 @@ describe('one end of a connection', () => {
         ],
       },
     ]);
+  });
+
+  it.each([
+    ['10.20.9.7', 'it is refused'],
+    ['red/app', undefined],
+  ])('says whether that for %s is programmed', (peer, notProgrammed) => {
+    const end = reportPodEnd(sources(), { pod: 'red/web', direction: 'Ingress', peer });
+    expect(end.notProgrammed).toBe(notProgrammed);
   });
 
   it('is not known before policies have been read', () => {

@@ -59,13 +59,16 @@ const behindSets = (
 };
 
 const policyStatus = (
-  { facts, ownersOfRule, ownersOfPod }: PolicyReportSources,
+  { facts, ownersOver }: PolicyReportSources,
   { policy, targets, rules, problems }: PolicyDescription,
   stateOfOwner: (owner: string) => Status,
 ): PolicyStatus => {
   const texts = (isNote: boolean): string[] =>
     problems.filter(({ severity }) => (severity === 'warning') === isNote).map(({ message }) => message);
-  const owners = [...rules.flatMap(({ id }) => ownersOfRule(id)), ...targets.flatMap(ownersOfPod)];
+  const owners = [
+    ...rules.flatMap(({ id }) => ownersOver('policyRule', id)),
+    ...targets.flatMap((pod) => ownersOver('pod', pod)),
+  ];
   const waiting = targets.find((pod) => facts.get('podPolicy', pod) === undefined);
   const states: Status[] = waiting === undefined ? [] : [{ kind: 'waiting', message: `${waiting} has no network yet` }];
   return {

@@ -8,7 +8,7 @@ import type { PolicyReportSources } from './sources.ts';
 import { peersText, portsText } from './words.ts';
 
 export const ruleStatuses = (sources: PolicyReportSources, rules: readonly string[]): PolicyRuleStatus[] => {
-  const { facts, reconcilers, policyLookup, ownersOfRule } = sources;
+  const { facts, reconcilers, policyLookup, ownersOver } = sources;
   const targets = targetsOf(sources, new Set(rules));
   const members = membersOf(sources);
   return rules.flatMap((id) => {
@@ -25,7 +25,7 @@ export const ruleStatuses = (sources: PolicyReportSources, rules: readonly strin
       targets: (targets.get(id) ?? []).sort(),
       policies: [...policyLookup.policiesOfRule(id)].sort(),
       targetSet: targetSetName(id),
-      ...stateOf(worst(ownersOfRule(id).map((owner) => statusOf(reconcilers, owner)))),
+      ...stateOf(worst(ownersOver('policyRule', id).map((owner) => statusOf(reconcilers, owner)))),
     };
   });
 };

@@ -23,8 +23,6 @@ export interface PolicyReportSources {
   readonly facts: FactStore;
   readonly reconcilers: Reconcilers;
   readonly policyLookup: PolicyLookup;
-  /** Who wants the rows of a rule. */
-  readonly ownersOfRule: (rule: string) => readonly string[];
-  /** Who wants the port of a pod, and its memberships with it. @param pod `namespace/name` */
-  readonly ownersOfPod: (pod: string) => readonly string[];
+  /** Who wants the rows of a rule, those that drop, a peer's membership, or a pod's port with its own memberships. */
+  readonly ownersOver: (subject: 'policyRule' | 'denyGroup' | 'policyPeer' | 'pod', key: string) => readonly string[];
 }

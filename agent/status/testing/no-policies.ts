@@ -1,7 +1,7 @@
 /** Of an agent that knows no network policy. */
 import type { PolicyReportSources } from '../policies/sources.ts';
 
-export const noPolicies: Pick<PolicyReportSources, 'policyLookup' | 'ownersOfRule' | 'ownersOfPod'> = {
+export const noPolicies: Pick<PolicyReportSources, 'policyLookup' | 'ownersOver'> = {
   policyLookup: {
     isRead: () => true,
     policies: () => [],
@@ -11,6 +11,5 @@ export const noPolicies: Pick<PolicyReportSources, 'policyLookup' | 'ownersOfRul
     pod: () => undefined,
     policiesOfRule: () => [],
   },
-  ownersOfRule: () => [],
-  ownersOfPod: () => [],
+  ownersOver: () => [],
 };
