@@ -9,7 +9,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 const PROGRAM = join(import.meta.dirname, '../../bin/ovn-daemon');
 const POD = 'this-pod';
@@ -102,9 +102,10 @@ describe('a daemon waits, once it is its turn, for the sockets of', () => {
     ['ovs-vswitchd', 'ovs-vswitchd', ['ovs']],
   ])('%s', async (name, program, sockets) => {
     const child = run(name);
+    const lock = pathOf(LOCKS[name]);
+    await vi.waitFor(() => expect(readFileSync(lock, 'utf8')).toBe(`${POD}\n`), { timeout: 10_000 });
     for (const socket of sockets) {
       expect(await endsWithin(child, A_WHILE_MS)).toBe(false);
-      expect(readFileSync(pathOf(LOCKS[name]), 'utf8')).toBe(`${POD}\n`);
       expect(hasRun(program)).toBe(false);
       await listen(socket);
     }
