@@ -19,6 +19,10 @@ it('are all of them', () => {
   expect(cases).toHaveLength(230);
   const pairs = cases.flatMap(({ steps }) => steps.map(({ allowed }) => Object.keys(allowed).length));
   expect(Math.min(...pairs)).toBeGreaterThan(100);
+  const forbidden = cases.flatMap(({ steps }) =>
+    steps.flatMap(({ allowed }) => Object.values(allowed).filter((one) => !one)),
+  );
+  expect(forbidden.length).toBeGreaterThan(1000);
 });
 
 describe.each(['the default network', 'a network of three namespaces'])('on %s', (network) => {
