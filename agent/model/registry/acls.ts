@@ -22,5 +22,6 @@ export const ACL_RANKS = {
     purpose: 'what comes to pods that a network policy isolates, for the tiers below',
   },
   isolatedPassAdmin: { tier: 1, priority: 1, purpose: 'the same of the tier for administrators’ policies' },
-  policyDeny: { tier: 2, priority: 1000, purpose: 'everything else of pods that a network policy isolates' },
+  policyDenyLogged: { tier: 2, priority: 1000, purpose: 'the next one, for pods of namespaces that have it logged' },
+  policyDeny: { tier: 2, priority: 999, purpose: 'everything else of pods that a network policy isolates' },
 } as const satisfies Readonly<Record<string, AclRank>>;
