@@ -16,11 +16,13 @@ export interface PodState {
   peerOf: Set<LivePeers> | undefined;
   /** Only of pods of this node. */
   target: TargetState | undefined;
+  /** Not even a fact that closes it could be written. */
+  isUndecided?: true | undefined;
 }
 
 export interface TargetState {
   readonly groups: Set<TargetGroup>;
-  readonly held: HeldRules;
+  held: HeldRules;
   /** Those of its own numbers for named ports. */
   named: ReadonlyMap<string, CompiledRule>;
   denyGroup: string | undefined;

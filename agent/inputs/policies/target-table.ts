@@ -3,6 +3,7 @@ import type { FactStore } from '../../model/fact-store.ts';
 import type { AclLog, AclSeverity, DenyGroupFact, PodPolicyFact, PolicyDirection } from '../../model/policies/facts.ts';
 import { denyGroupId } from '../../model/policies/ids.ts';
 import { type CompiledRule, compileForTarget, compileTemplate, type RuleSite } from './compile.ts';
+import { type Failures, podObject, policyObject } from './failures.ts';
 import { HeldRules } from './held-rules.ts';
 import type { PeerTable } from './peer-table.ts';
 import { RuleTable } from './rule-table.ts';
@@ -14,6 +15,7 @@ interface TargetTableOptions {
   readonly peers: PeerTable;
   readonly namespaces: ReadonlyMap<string, PolicyNamespace>;
   readonly stateOf: (namespace: string) => NamespaceState | undefined;
+  readonly failures: Failures;
 }
 
 export class TargetTable {
@@ -35,6 +37,31 @@ export class TargetTable {
     for (const state of states) if (state.target !== undefined) this.#staleTargets.add(state);
   }
 
+  /** Whether they are closed may be different now. */
+  markPods(states: Iterable<PodState>): void {
+    for (const state of states) {
+      if (!state.pod.isLocal || state.pod.finished) continue;
+      state.target ??= this.#newTarget();
+      this.#staleTargets.add(state);
+    }
+  }
+
+  /** After a failure nobody knows what had been done of a change: rules follow from the policies anew. */
+  restore({ groups, pods }: NamespaceState): void {
+    for (const group of groups.values()) {
+      group.rules.clear();
+      for (const policy of group.policies) {
+        for (const [id, rule] of policy.rules) {
+          const uses = group.rules.get(id)?.uses ?? 0;
+          group.rules.set(id, { rule, uses: uses + 1 });
+        }
+        this.markPolicy(policy);
+      }
+    }
+    for (const state of pods.values()) if (state.target !== undefined) this.#restoreTarget(state.target);
+    this.markPods(pods.values());
+  }
+
   /** The groups that a pod of this node is in are these now. */
   move(state: PodState, groups: readonly TargetGroup[]): void {
     const before = state.target?.groups;
@@ -48,14 +75,8 @@ export class TargetTable {
     // A policy has rules while it has a target.
     if (group.members.size === 0) for (const policy of group.policies) this.markPolicy(policy);
     group.members.add(state);
-    const { target } = state;
-    const own = target ?? {
-      groups: new Set(),
-      held: new HeldRules(this.#rules),
-      named: new Map(),
-      denyGroup: undefined,
-    };
-    state.target = own;
+    state.target ??= this.#newTarget();
+    const own = state.target;
     own.groups.add(group);
     for (const { rule } of group.rules.values()) own.held.hold(rule);
     this.markTargets([state]);
@@ -95,12 +116,49 @@ export class TargetTable {
     while (this.#stalePolicies.size > 0 || this.#staleTargets.size > 0) {
       const policies = [...this.#stalePolicies];
       this.#stalePolicies.clear();
-      for (const policy of policies) this.#compile(policy);
+      for (const policy of policies) this.#compileOrClose(policy);
       const targets = [...this.#staleTargets];
       this.#staleTargets.clear();
-      for (const state of targets) this.#publish(state);
+      for (const state of targets) this.#publishOrClose(state);
     }
     this.#rules.flush();
+  }
+
+  /** One that fails must not keep others from being compiled, nor its own pods open. */
+  #compileOrClose(policy: PolicyState): void {
+    const { namespace } = policy.projection.policy;
+    const { failures } = this.#options;
+    if (failures.isFailing(namespace, policyObject(policy.key), () => this.#compile(policy)))
+      this.markPods(this.#options.stateOf(namespace)?.pods.values() ?? []);
+  }
+
+  #publishOrClose(state: PodState): void {
+    const { failures } = this.#options;
+    const publish = (): void => this.#publish(state);
+    const object = podObject(state.key);
+    const isUndecided =
+      failures.isFailing(state.pod.namespace, object, publish) &&
+      failures.isFailing(state.pod.namespace, object, publish);
+    if (isUndecided === (state.isUndecided === true)) return;
+    state.isUndecided = isUndecided ? true : undefined;
+    this.#options.facts.set('decidedPod', state.key, isUndecided || !state.pod.isLocal ? undefined : true);
+  }
+
+  #restoreTarget(target: TargetState): void {
+    const before = target.held;
+    target.held = new HeldRules(this.#rules);
+    target.named = new Map();
+    for (const { rules } of target.groups) for (const { rule } of rules.values()) target.held.hold(rule);
+    before.end();
+  }
+
+  #isClosed({ key, pod: { namespace, isLocal, finished } }: PodState): boolean {
+    const isThere = isLocal && !finished && this.#options.stateOf(namespace)?.pods.has(key) === true;
+    return isThere && this.#options.failures.isClosed(namespace, key);
+  }
+
+  #newTarget(): TargetState {
+    return { groups: new Set(), held: new HeldRules(this.#rules), named: new Map(), denyGroup: undefined };
   }
 
   /** All rules of a policy that exist, with those of its targets' named ports. */
@@ -135,6 +193,8 @@ export class TargetTable {
   /** Only what its group did not have, or has not any more, concerns the targets. */
   #install(policy: PolicyState, rules: ReadonlyMap<string, CompiledRule>): void {
     const { group, rules: before } = policy;
+    // If something of it fails, all that may have been given ends with the policy.
+    policy.rules = new Map([...before, ...rules]);
     for (const [id, rule] of rules) {
       if (before.has(id)) continue;
       const known = group.rules.get(id);
@@ -168,10 +228,11 @@ export class TargetTable {
   #publish(state: PodState): void {
     const { target } = state;
     if (target === undefined) return;
-    this.#holdNamed(state, target);
+    const isClosed = this.#isClosed(state);
+    if (!isClosed) this.#holdNamed(state, target);
     const network = this.#options.stateOf(state.pod.namespace)?.placement.site.network;
-    this.#options.facts.set('podPolicy', state.key, this.#factOf(state, target, network));
-    if (target.groups.size === 0) state.target = undefined;
+    this.#options.facts.set('podPolicy', state.key, this.#factOf(state, target, network, isClosed));
+    if (target.groups.size === 0 && !isClosed) state.target = undefined;
   }
 
   #holdNamed({ pod }: PodState, target: TargetState): void {
@@ -189,8 +250,14 @@ export class TargetTable {
     return site === undefined ? [] : policy.perTarget.flatMap((template) => compileForTarget(template, site, ports));
   }
 
-  #factOf({ pod }: PodState, target: TargetState, network: string | undefined): PodPolicyFact | undefined {
-    const isolated = network === undefined ? [] : DIRECTIONS.filter((direction) => isIsolated(target, direction));
+  #factOf(
+    { pod }: PodState,
+    target: TargetState,
+    network: string | undefined,
+    isClosed: boolean,
+  ): PodPolicyFact | undefined {
+    const isolated =
+      network === undefined ? [] : DIRECTIONS.filter((direction) => isClosed || isIsolated(target, direction));
     const severity = this.#options.namespaces.get(pod.namespace)?.log?.deny;
     const group =
       network !== undefined && isolated.length > 0 ? denyGroupOf(network, pod.namespace, severity) : undefined;
@@ -200,7 +267,9 @@ export class TargetTable {
       if (target.denyGroup !== undefined) this.#rules.releaseDenyGroup(target.denyGroup);
       target.denyGroup = id;
     }
-    return group && id ? { network: group.network, isolated, denyGroup: id, rules: target.held.ids } : undefined;
+    return group && id
+      ? { network: group.network, isolated, denyGroup: id, rules: isClosed ? [] : target.held.ids }
+      : undefined;
   }
 }
 
