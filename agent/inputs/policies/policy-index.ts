@@ -15,7 +15,6 @@ import { Placement, type Site } from './placement.ts';
 import { Postings } from './postings.ts';
 import type { NamespaceState, PodState, PolicyState, TargetGroup } from './state.ts';
 import { TargetTable } from './target-table.ts';
-import { templatesOf } from './templates.ts';
 import type { PolicyNamespace, PolicyPod, PolicyProjection } from './types.ts';
 
 export class PolicyIndex {
@@ -163,11 +162,10 @@ export class PolicyIndex {
   }
 
   #addPolicy(state: NamespaceState, key: string, projection: PolicyProjection, group: TargetGroup): void {
-    const templates = templatesOf(projection.policy) ?? [];
-    const perTarget = templates.filter(
-      ({ direction, ports }) => direction === 'Ingress' && (ports?.named.length ?? 0) > 0,
-    );
-    const policy: PolicyState = { key, projection, templates, group, rules: new Map(), perTarget, unwatch: [] };
+    const policy: PolicyState = {
+      ...{ key, projection, group, templates: undefined, excess: undefined },
+      ...{ rules: new Map(), perTarget: [], unwatch: [] },
+    };
     state.policies.set(key, policy);
     this.#targets.add(policy);
   }

@@ -43,7 +43,10 @@ export interface TargetGroup extends Selecting {
 export interface PolicyState {
   readonly key: string;
   readonly projection: PolicyProjection;
-  readonly templates: readonly RuleTemplate[];
+  /** Worked out while it has a target: most policies of a cluster have none here. */
+  templates: readonly RuleTemplate[] | undefined;
+  /** What its namespace has too much of, so that it is closed. */
+  excess: string | undefined;
   readonly group: TargetGroup;
   /** Those that are the same for all targets; empty while it has none. */
   rules: ReadonlyMap<string, CompiledRule>;

@@ -6,9 +6,11 @@ import { type CompiledRule, compileForTarget, compileTemplate, type RuleSite } f
 import { type Failures, podObject, policyObject } from './failures.ts';
 import { HeldRules } from './held-rules.ts';
 import type { PeerTable } from './peer-table.ts';
+import { PolicyBudgets } from './policy-budgets.ts';
 import { RuleTable } from './rule-table.ts';
 import type { NamespaceState, PodState, PolicyState, TargetGroup, TargetState } from './state.ts';
 import type { PolicyNamespace } from './types.ts';
+import { unfold } from './unfold.ts';
 
 interface TargetTableOptions {
   readonly facts: FactStore;
@@ -23,6 +25,7 @@ export class TargetTable {
   readonly #rules: RuleTable;
   readonly #stalePolicies = new Set<PolicyState>();
   readonly #staleTargets = new Set<PodState>();
+  readonly #budgets = new PolicyBudgets();
 
   constructor(options: TargetTableOptions) {
     this.#options = options;
@@ -91,9 +94,8 @@ export class TargetTable {
   }
 
   add(policy: PolicyState): void {
-    const { group, perTarget } = policy;
+    const { group } = policy;
     group.policies.add(policy);
-    if (perTarget.length > 0) group.named.add(policy);
     for (const direction of policy.projection.policy.types) group.isolating[direction] += 1;
     this.markPolicy(policy);
     this.markTargets(group.members);
@@ -106,6 +108,7 @@ export class TargetTable {
     group.named.delete(policy);
     for (const direction of policy.projection.policy.types) group.isolating[direction] -= 1;
     this.#stalePolicies.delete(policy);
+    this.#budgets.use(policy, false);
     this.#install(policy, new Map());
     for (const unwatch of policy.unwatch) unwatch();
     policy.unwatch = [];
@@ -113,7 +116,9 @@ export class TargetTable {
   }
 
   settle(): void {
-    while (this.#stalePolicies.size > 0 || this.#staleTargets.size > 0) {
+    while (this.#stalePolicies.size > 0 || this.#staleTargets.size > 0 || this.#budgets.hasChanged) {
+      for (const policy of this.#stalePolicies) this.#budgets.use(policy, policy.group.members.size > 0);
+      for (const policy of this.#budgets.settle()) this.markPolicy(policy);
       const policies = [...this.#stalePolicies];
       this.#stalePolicies.clear();
       for (const policy of policies) this.#compileOrClose(policy);
@@ -170,13 +175,16 @@ export class TargetTable {
   }
 
   #compile(policy: PolicyState): void {
-    const site = policy.group.members.size === 0 ? undefined : this.#siteOf(policy);
+    const isUsed = policy.group.members.size > 0 && policy.excess === undefined;
+    const site = isUsed ? this.#siteOf(policy) : undefined;
+    const hadNamed = policy.perTarget.length > 0;
+    const templates = unfold(policy, isUsed);
     const before = policy.unwatch;
     const unwatch: (() => void)[] = [];
     const rules = new Map<string, CompiledRule>();
     const onChange = (): void => this.markPolicy(policy);
     const { peers } = this.#options;
-    for (const template of site === undefined ? [] : policy.templates) {
+    for (const template of site === undefined ? [] : templates) {
       const found = compileTemplate(template, site as RuleSite, (selection, port) => {
         const { network } = site as RuleSite;
         unwatch.push(() => peers.unwatch(network, selection, port, onChange));
@@ -187,7 +195,7 @@ export class TargetTable {
     policy.unwatch = unwatch;
     for (const end of before) end();
     this.#install(policy, rules);
-    if (policy.perTarget.length > 0) this.markTargets(policy.group.members);
+    if (hadNamed || policy.perTarget.length > 0) this.markTargets(policy.group.members);
   }
 
   /** Only what its group did not have, or has not any more, concerns the targets. */
