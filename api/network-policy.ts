@@ -82,7 +82,7 @@ const typesOf = (types: readonly PolicyType[], hasEgress: boolean): readonly Pol
   return BOTH.filter((type) => types.includes(type));
 };
 
-const STATELESS_ANNOTATION = 'k8s.ovn.org/acl-stateless';
+export const STATELESS_ANNOTATION = 'k8s.ovn.org/acl-stateless';
 
 /** Far above what people write, and few enough that no policy costs a node more than milliseconds. */
 const MAX = { rules: 1024, peers: 1024, ports: 1024, excepts: 4096, requirements: 128, values: 1024 } as const;

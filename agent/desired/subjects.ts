@@ -106,6 +106,8 @@ export const subjectsWith = (fact: FactKind, id: string, facts: FactStore): AnyS
     case 'nodeAddress':
     case 'lockedAddress':
     case 'podPolicy':
+    case 'decidedPod':
+    case 'policiesFollowed':
       return [];
   }
 };

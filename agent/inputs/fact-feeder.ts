@@ -4,7 +4,7 @@ import { defaultNetwork } from '../../api/network.ts';
 import type { ObjectCache } from '../../kube/reflector/types.ts';
 import { DEFAULT_NETWORK_ID } from '../../net/ids.ts';
 import type { FactStore } from '../model/fact-store.ts';
-import type { NamespaceFact, ServiceFact } from '../model/facts.ts';
+import { LOCAL, type NamespaceFact, type ServiceFact } from '../model/facts.ts';
 import type { LocalSettings } from '../model/view.ts';
 import { type ForeignNad, type NadProjection, ownNad } from './nad-projection.ts';
 import { NetworkIndex } from './network-index.ts';
@@ -59,6 +59,7 @@ export const feedFacts = (
   const nodes = new NodeIndex(facts, { cluster, own, get: (name) => caches.nodes.get(name) });
   const policies = new PolicyIndex(facts, settings);
   facts.set('network', DEFAULT_NETWORK_NAME, { ...defaultNetwork(cluster), id: DEFAULT_NETWORK_ID, tunnelKeys: [] });
+  if (caches.policies !== undefined) facts.set('policiesFollowed', LOCAL, true);
   const subscriptions = [
     caches.nodes.subscribe(({ key, after }) => nodes.change(key, after)),
     caches.namespaces.subscribe(({ key, after }) => facts.set('namespace', key, after)),

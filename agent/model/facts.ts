@@ -249,6 +249,10 @@ export interface Facts {
   readonly denyGroup: DenyGroupFact;
   /** By `namespace/name`, of pods of this node that a policy selects. */
   readonly podPolicy: PodPolicyFact;
+  /** By `namespace/name`, of pods of this node: which policies select it is known, and `podPolicy` says what follows. */
+  readonly decidedPod: true;
+  /** `LOCAL`: policies are followed, so that a pod is not to have a port before `decidedPod`. */
+  readonly policiesFollowed: true;
   /** By `namespace/name`, of pods of any node. */
   readonly policyPeer: PolicyPeerFact;
 }

@@ -177,6 +177,10 @@ export class TrackedView implements View {
     return this.#value('podPolicy', key);
   }
 
+  isPolicyDecided(key: string): boolean {
+    return this.#value('policiesFollowed', LOCAL) === undefined || this.#value('decidedPod', key) === true;
+  }
+
   policyPeer(key: string): PolicyPeerFact | undefined {
     return this.#value('policyPeer', key);
   }

@@ -97,6 +97,8 @@ export interface View extends LocalSettings {
   denyGroup(id: string): DenyGroupFact | undefined;
   /** Of a pod of this node; absent where no policy selects it. @param key `namespace/name` */
   podPolicy(key: string): PodPolicyFact | undefined;
+  /** Whether `podPolicy` is what policies say of a pod of this node. @param key `namespace/name` */
+  isPolicyDecided(key: string): boolean;
   /** @param key `namespace/name` */
   policyPeer(key: string): PolicyPeerFact | undefined;
 }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { LOCAL } from '../../model/facts.ts';
 import type { PodPolicyFact } from '../../model/policies/facts.ts';
 import { denyGroupId, denyGroupName, targetSetName } from '../../model/policies/ids.ts';
 import { TestCluster } from '../../testing/cluster.ts';
@@ -94,4 +95,13 @@ it('is in the group of all isolated pods, too, where its drops are logged', () =
   ]);
   const rows = it.sinks.northbound.fragments.get('pods:blue/a')?.rows ?? [];
   expect(rows.flatMap(({ needs = [] }) => needs)).toHaveLength(2);
+});
+
+it('gives a pod no port before anybody knows which policies select it', () => {
+  const it = cluster();
+  const port = (): unknown => named(it, 'Logical_Switch_Port', 'blue.net_blue_a');
+  it.facts.set('policiesFollowed', LOCAL, true);
+  expect(port()).toBeUndefined();
+  it.facts.set('decidedPod', 'blue/a', true);
+  expect(port()).toBeDefined();
 });

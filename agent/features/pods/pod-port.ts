@@ -23,7 +23,10 @@ export const podPort = (pod: PodFact, nadKey: string, entry: PodNetworkEntry, vi
   if (logicalSwitch === undefined || !hasItsKey(network, entry)) return {};
   const name = podPortName(nadKey, pod.namespace, pod.name);
   const address = [entry.mac, ...entry.ipAddresses.map(addressOf)].join(' ');
-  const policy = isLocal && isUnderPolicies(entry) ? view.podPolicy(podKey(pod)) : undefined;
+  const isTarget = isLocal && isUnderPolicies(entry);
+  // A pod that nobody knows to be free of policies would be open to all.
+  if (isTarget && !view.isPolicyDecided(podKey(pod))) return {};
+  const policy = isTarget ? view.podPolicy(podKey(pod)) : undefined;
   const columns = {
     name,
     type: isLocal ? '' : 'remote',

@@ -42,19 +42,25 @@ type CountNumbers = (network: string, selection: Selection, port: PortName) => n
 /** What of a policy cannot be followed, though it can be read. Only of one with targets on this node. */
 export const notesOf = (state: PolicyState, { network, families }: Site, countNumbers: CountNumbers): Problem[] => {
   if (network === undefined || state.group.members.size === 0) return [];
+  if (state.excess !== undefined) return [overBudget(state.key, state.excess)];
   const numbersOf = (selection: Selection, port: PortName): number => countNumbers(network, selection, port);
   const messages = new Set([...lackedFamilies(state, families), ...portNotes(state, numbersOf)]);
   return [...messages].map((message) => ({ object: `NetworkPolicy/${state.key}`, severity: 'warning', message }));
 };
 
-const lackedFamilies = ({ templates }: PolicyState, families: Site['families']): string[] =>
+const overBudget = (key: string, excess: string): Problem => ({
+  object: `NetworkPolicy/${key}`,
+  message: `with the policies before it by name its namespace has ${excess} on this node; the policy isolates its pods and allows nothing`,
+});
+
+const lackedFamilies = ({ templates = [] }: PolicyState, families: Site['families']): string[] =>
   FAMILIES.filter((family) => !families.includes(family)).flatMap((family) => {
     const isNamed = templates.some(({ peers }) => peers.kind === 'blocks' && peers.blocks.has(family));
     return isNamed ? [`its ipBlocks of IPv${family} match nothing: the network has no IPv${family} addresses`] : [];
   });
 
 const portNotes = (
-  { templates, group }: PolicyState,
+  { templates = [], group }: PolicyState,
   numbersOf: (selection: Selection, port: PortName) => number,
 ): string[] =>
   templates.flatMap(({ direction, peers, ports }) =>

@@ -35,6 +35,11 @@ export class HeldRules {
     if (!this.#added.delete(id)) this.#removed.add(id);
   }
 
+  /** It is not used any more. */
+  end(): void {
+    for (const id of this.#uses.keys()) this.#table.release(id);
+  }
+
   /** The same list as before where nothing changed. */
   get ids(): readonly string[] {
     if (this.#added.size === 0 && this.#removed.size === 0) return this.#sorted;

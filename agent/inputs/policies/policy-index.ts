@@ -9,12 +9,12 @@ import type { LocalSettings } from '../../model/view.ts';
 import type { Problem } from '../problem.ts';
 import { canonicalSelector, isSelected } from './canonical-selector.ts';
 import { type IsolatingPolicy, isolatingPolicies, notesOf, type PolicyDescription } from './describe.ts';
+import { Failures, namespaceObject, podObject, policyObject } from './failures.ts';
 import { PeerTable } from './peer-table.ts';
 import { Placement, type Site } from './placement.ts';
 import { Postings } from './postings.ts';
 import type { NamespaceState, PodState, PolicyState, TargetGroup } from './state.ts';
 import { TargetTable } from './target-table.ts';
-import { templatesOf } from './templates.ts';
 import type { PolicyNamespace, PolicyPod, PolicyProjection } from './types.ts';
 
 export class PolicyIndex {
@@ -25,6 +25,7 @@ export class PolicyIndex {
   readonly #states = new Map<string, NamespaceState>();
   readonly #peers: PeerTable;
   readonly #targets: TargetTable;
+  readonly #failures = new Failures();
 
   constructor(facts: FactStore, settings: LocalSettings) {
     this.#facts = facts;
@@ -41,16 +42,19 @@ export class PolicyIndex {
       namespaces,
       peers: this.#peers,
       stateOf: (name) => this.#states.get(name),
+      failures: this.#failures,
     });
   }
 
   /** Undefined when the policy is gone. @param key `namespace/name` */
   changePolicy(key: string, after: PolicyProjection | undefined): void {
     const state = this.#ensure(namespaceOf(key));
-    const before = state.policies.get(key);
-    const group = after && this.#ensureGroup(state, after);
-    if (before !== undefined) this.#endPolicy(state, before, group);
-    if (after !== undefined && group !== undefined) this.#addPolicy(state, key, after, group);
+    this.#follow(state, policyObject(key), () => {
+      const before = state.policies.get(key);
+      const group = after && this.#ensureGroup(state, after);
+      if (before !== undefined) this.#endPolicy(state, before, group);
+      if (after !== undefined && group !== undefined) this.#addPolicy(state, key, after, group);
+    });
     this.#settle(state);
   }
 
@@ -60,13 +64,20 @@ export class PolicyIndex {
     const known = state.pods.get(key);
     const before = known?.pod;
     if (after !== undefined || known !== undefined) {
-      state.placement.use(after?.addresses.keys() ?? []);
       const pod = this.#put(state, key, after, known);
-      this.#peers.move(pod, before, after);
-      this.#targets.move(pod, after?.isLocal === true && !after.finished ? state.filed.matching(after.labels) : []);
-      state.placement.unuse(before?.addresses.keys() ?? []);
+      this.#follow(state, podObject(key), () => {
+        state.placement.use(after?.addresses.keys() ?? []);
+        this.#targets.move(pod, this.#groupsOf(state, after));
+        this.#peers.move(pod, before, after);
+        state.placement.unuse(before?.addresses.keys() ?? []);
+      });
+      if (after === undefined) this.#failures.forget(state.name, podObject(key));
     }
     this.#settle(state);
+    // Last: without it the pod gets no port.
+    const isDecided = after?.isLocal === true && state.pods.get(key)?.isUndecided !== true;
+    if (isDecided) this.#facts.set('decidedPod', key, true);
+    else if (before?.isLocal === true) this.#facts.set('decidedPod', key, undefined);
   }
 
   /** Undefined when the namespace is gone. */
@@ -74,17 +85,23 @@ export class PolicyIndex {
     const before = this.#known.get(name);
     if (after === undefined) this.#known.delete(name);
     else this.#known.set(name, after);
-    const isElsewhere = this.#peers.changeNamespace(name);
     const state = this.#states.get(name);
-    if (state === undefined) return;
-    if (isElsewhere) for (const pod of state.pods.values()) this.#peers.move(pod, pod.pod, pod.pod);
-    if (!isSameLog(before?.log, after?.log)) this.#markAll(state);
+    if (state === undefined) {
+      this.#peers.changeNamespace(name);
+      return;
+    }
+    this.#follow(state, namespaceObject(name), () => {
+      const isElsewhere = this.#peers.changeNamespace(name);
+      if (isElsewhere) for (const pod of state.pods.values()) this.#peers.move(pod, pod.pod, pod.pod);
+      if (!isSameLog(before?.log, after?.log)) this.#markAll(state);
+    });
     this.#settle(state);
   }
 
   problems(): Problem[] {
     const ofPolicies = this.#states.values().flatMap((state) => this.#problemsOf(state));
-    return [...ofPolicies, ...this.#known.values().flatMap(({ problems }) => problems)];
+    const ofNamespaces = this.#known.values().flatMap(({ problems }) => problems);
+    return [...ofPolicies, ...ofNamespaces, ...this.#failures.problems()];
   }
 
   /** @param key `namespace/name` */
@@ -102,7 +119,11 @@ export class PolicyIndex {
       network: site.network,
       targets: [...policy.group.members].map((member) => member.key).sort(),
       rules,
-      problems: [...policy.projection.problems, ...this.#notesOf(policy, site)],
+      problems: [
+        ...policy.projection.problems,
+        ...this.#notesOf(policy, site),
+        ...this.#failures.problems(policyObject(key)),
+      ],
     };
   }
 
@@ -141,11 +162,10 @@ export class PolicyIndex {
   }
 
   #addPolicy(state: NamespaceState, key: string, projection: PolicyProjection, group: TargetGroup): void {
-    const templates = templatesOf(projection.policy) ?? [];
-    const perTarget = templates.filter(
-      ({ direction, ports }) => direction === 'Ingress' && (ports?.named.length ?? 0) > 0,
-    );
-    const policy: PolicyState = { key, projection, templates, group, rules: new Map(), perTarget, unwatch: [] };
+    const policy: PolicyState = {
+      ...{ key, projection, group, templates: undefined, excess: undefined },
+      ...{ rules: new Map(), perTarget: [], unwatch: [] },
+    };
     state.policies.set(key, policy);
     this.#targets.add(policy);
   }
@@ -198,14 +218,35 @@ export class PolicyIndex {
 
   /** Its pods are on another network now, or their addresses are. */
   #replace(state: NamespaceState): void {
-    for (const pod of state.pods.values()) this.#peers.move(pod, pod.pod, pod.pod);
-    this.#markAll(state);
+    this.#follow(state, namespaceObject(state.name), () => {
+      this.#markAll(state);
+      for (const pod of state.pods.values()) this.#peers.move(pod, pod.pod, pod.pod);
+    });
     this.#settle(state);
   }
 
   #markAll(state: NamespaceState): void {
     for (const policy of state.policies.values()) this.#targets.markPolicy(policy);
     for (const { members } of state.groups.values()) this.#targets.markTargets(members);
+  }
+
+  /** What throws closes the pods that it may be about, and the next one of the same object opens them. */
+  #follow(state: NamespaceState, object: string, change: () => void): void {
+    const hadFailed = this.#failures.forget(state.name, object);
+    const isFailing = this.#failures.isFailing(state.name, object, () => {
+      change();
+      if (hadFailed) this.#restore(state);
+    });
+    if (hadFailed || isFailing) this.#targets.markPods(state.pods.values());
+  }
+
+  #restore(state: NamespaceState): void {
+    for (const pod of state.pods.values()) this.#targets.move(pod, this.#groupsOf(state, pod.pod));
+    this.#targets.restore(state);
+  }
+
+  #groupsOf({ filed }: NamespaceState, pod: PolicyPod | undefined): TargetGroup[] {
+    return pod?.isLocal === true && !pod.finished ? filed.matching(pod.labels) : [];
   }
 
   #settle(state: NamespaceState): void {

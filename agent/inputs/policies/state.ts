@@ -16,11 +16,13 @@ export interface PodState {
   peerOf: Set<LivePeers> | undefined;
   /** Only of pods of this node. */
   target: TargetState | undefined;
+  /** Not even a fact that closes it could be written. */
+  isUndecided?: true | undefined;
 }
 
 export interface TargetState {
   readonly groups: Set<TargetGroup>;
-  readonly held: HeldRules;
+  held: HeldRules;
   /** Those of its own numbers for named ports. */
   named: ReadonlyMap<string, CompiledRule>;
   denyGroup: string | undefined;
@@ -41,7 +43,10 @@ export interface TargetGroup extends Selecting {
 export interface PolicyState {
   readonly key: string;
   readonly projection: PolicyProjection;
-  readonly templates: readonly RuleTemplate[];
+  /** Worked out while it has a target: most policies of a cluster have none here. */
+  templates: readonly RuleTemplate[] | undefined;
+  /** What its namespace has too much of, so that it is closed. */
+  excess: string | undefined;
   readonly group: TargetGroup;
   /** Those that are the same for all targets; empty while it has none. */
   rules: ReadonlyMap<string, CompiledRule>;

@@ -3,17 +3,21 @@ import type { FactStore } from '../../model/fact-store.ts';
 import type { AclLog, AclSeverity, DenyGroupFact, PodPolicyFact, PolicyDirection } from '../../model/policies/facts.ts';
 import { denyGroupId } from '../../model/policies/ids.ts';
 import { type CompiledRule, compileForTarget, compileTemplate, type RuleSite } from './compile.ts';
+import { type Failures, podObject, policyObject } from './failures.ts';
 import { HeldRules } from './held-rules.ts';
 import type { PeerTable } from './peer-table.ts';
+import { PolicyBudgets } from './policy-budgets.ts';
 import { RuleTable } from './rule-table.ts';
 import type { NamespaceState, PodState, PolicyState, TargetGroup, TargetState } from './state.ts';
 import type { PolicyNamespace } from './types.ts';
+import { unfold } from './unfold.ts';
 
 interface TargetTableOptions {
   readonly facts: FactStore;
   readonly peers: PeerTable;
   readonly namespaces: ReadonlyMap<string, PolicyNamespace>;
   readonly stateOf: (namespace: string) => NamespaceState | undefined;
+  readonly failures: Failures;
 }
 
 export class TargetTable {
@@ -21,6 +25,7 @@ export class TargetTable {
   readonly #rules: RuleTable;
   readonly #stalePolicies = new Set<PolicyState>();
   readonly #staleTargets = new Set<PodState>();
+  readonly #budgets = new PolicyBudgets();
 
   constructor(options: TargetTableOptions) {
     this.#options = options;
@@ -33,6 +38,31 @@ export class TargetTable {
 
   markTargets(states: Iterable<PodState>): void {
     for (const state of states) if (state.target !== undefined) this.#staleTargets.add(state);
+  }
+
+  /** Whether they are closed may be different now. */
+  markPods(states: Iterable<PodState>): void {
+    for (const state of states) {
+      if (!state.pod.isLocal || state.pod.finished) continue;
+      state.target ??= this.#newTarget();
+      this.#staleTargets.add(state);
+    }
+  }
+
+  /** After a failure nobody knows what had been done of a change: rules follow from the policies anew. */
+  restore({ groups, pods }: NamespaceState): void {
+    for (const group of groups.values()) {
+      group.rules.clear();
+      for (const policy of group.policies) {
+        for (const [id, rule] of policy.rules) {
+          const uses = group.rules.get(id)?.uses ?? 0;
+          group.rules.set(id, { rule, uses: uses + 1 });
+        }
+        this.markPolicy(policy);
+      }
+    }
+    for (const state of pods.values()) if (state.target !== undefined) this.#restoreTarget(state.target);
+    this.markPods(pods.values());
   }
 
   /** The groups that a pod of this node is in are these now. */
@@ -48,14 +78,8 @@ export class TargetTable {
     // A policy has rules while it has a target.
     if (group.members.size === 0) for (const policy of group.policies) this.markPolicy(policy);
     group.members.add(state);
-    const { target } = state;
-    const own = target ?? {
-      groups: new Set(),
-      held: new HeldRules(this.#rules),
-      named: new Map(),
-      denyGroup: undefined,
-    };
-    state.target = own;
+    state.target ??= this.#newTarget();
+    const own = state.target;
     own.groups.add(group);
     for (const { rule } of group.rules.values()) own.held.hold(rule);
     this.markTargets([state]);
@@ -70,9 +94,8 @@ export class TargetTable {
   }
 
   add(policy: PolicyState): void {
-    const { group, perTarget } = policy;
+    const { group } = policy;
     group.policies.add(policy);
-    if (perTarget.length > 0) group.named.add(policy);
     for (const direction of policy.projection.policy.types) group.isolating[direction] += 1;
     this.markPolicy(policy);
     this.markTargets(group.members);
@@ -85,6 +108,7 @@ export class TargetTable {
     group.named.delete(policy);
     for (const direction of policy.projection.policy.types) group.isolating[direction] -= 1;
     this.#stalePolicies.delete(policy);
+    this.#budgets.use(policy, false);
     this.#install(policy, new Map());
     for (const unwatch of policy.unwatch) unwatch();
     policy.unwatch = [];
@@ -92,15 +116,54 @@ export class TargetTable {
   }
 
   settle(): void {
-    while (this.#stalePolicies.size > 0 || this.#staleTargets.size > 0) {
+    while (this.#stalePolicies.size > 0 || this.#staleTargets.size > 0 || this.#budgets.hasChanged) {
+      for (const policy of this.#stalePolicies) this.#budgets.use(policy, policy.group.members.size > 0);
+      for (const policy of this.#budgets.settle()) this.markPolicy(policy);
       const policies = [...this.#stalePolicies];
       this.#stalePolicies.clear();
-      for (const policy of policies) this.#compile(policy);
+      for (const policy of policies) this.#compileOrClose(policy);
       const targets = [...this.#staleTargets];
       this.#staleTargets.clear();
-      for (const state of targets) this.#publish(state);
+      for (const state of targets) this.#publishOrClose(state);
     }
     this.#rules.flush();
+  }
+
+  /** One that fails must not keep others from being compiled, nor its own pods open. */
+  #compileOrClose(policy: PolicyState): void {
+    const { namespace } = policy.projection.policy;
+    const { failures } = this.#options;
+    if (failures.isFailing(namespace, policyObject(policy.key), () => this.#compile(policy)))
+      this.markPods(this.#options.stateOf(namespace)?.pods.values() ?? []);
+  }
+
+  #publishOrClose(state: PodState): void {
+    const { failures } = this.#options;
+    const publish = (): void => this.#publish(state);
+    const object = podObject(state.key);
+    const isUndecided =
+      failures.isFailing(state.pod.namespace, object, publish) &&
+      failures.isFailing(state.pod.namespace, object, publish);
+    if (isUndecided === (state.isUndecided === true)) return;
+    state.isUndecided = isUndecided ? true : undefined;
+    this.#options.facts.set('decidedPod', state.key, isUndecided || !state.pod.isLocal ? undefined : true);
+  }
+
+  #restoreTarget(target: TargetState): void {
+    const before = target.held;
+    target.held = new HeldRules(this.#rules);
+    target.named = new Map();
+    for (const { rules } of target.groups) for (const { rule } of rules.values()) target.held.hold(rule);
+    before.end();
+  }
+
+  #isClosed({ key, pod: { namespace, isLocal, finished } }: PodState): boolean {
+    const isThere = isLocal && !finished && this.#options.stateOf(namespace)?.pods.has(key) === true;
+    return isThere && this.#options.failures.isClosed(namespace, key);
+  }
+
+  #newTarget(): TargetState {
+    return { groups: new Set(), held: new HeldRules(this.#rules), named: new Map(), denyGroup: undefined };
   }
 
   /** All rules of a policy that exist, with those of its targets' named ports. */
@@ -112,13 +175,16 @@ export class TargetTable {
   }
 
   #compile(policy: PolicyState): void {
-    const site = policy.group.members.size === 0 ? undefined : this.#siteOf(policy);
+    const isUsed = policy.group.members.size > 0 && policy.excess === undefined;
+    const site = isUsed ? this.#siteOf(policy) : undefined;
+    const hadNamed = policy.perTarget.length > 0;
+    const templates = unfold(policy, isUsed);
     const before = policy.unwatch;
     const unwatch: (() => void)[] = [];
     const rules = new Map<string, CompiledRule>();
     const onChange = (): void => this.markPolicy(policy);
     const { peers } = this.#options;
-    for (const template of site === undefined ? [] : policy.templates) {
+    for (const template of site === undefined ? [] : templates) {
       const found = compileTemplate(template, site as RuleSite, (selection, port) => {
         const { network } = site as RuleSite;
         unwatch.push(() => peers.unwatch(network, selection, port, onChange));
@@ -129,12 +195,14 @@ export class TargetTable {
     policy.unwatch = unwatch;
     for (const end of before) end();
     this.#install(policy, rules);
-    if (policy.perTarget.length > 0) this.markTargets(policy.group.members);
+    if (hadNamed || policy.perTarget.length > 0) this.markTargets(policy.group.members);
   }
 
   /** Only what its group did not have, or has not any more, concerns the targets. */
   #install(policy: PolicyState, rules: ReadonlyMap<string, CompiledRule>): void {
     const { group, rules: before } = policy;
+    // If something of it fails, all that may have been given ends with the policy.
+    policy.rules = new Map([...before, ...rules]);
     for (const [id, rule] of rules) {
       if (before.has(id)) continue;
       const known = group.rules.get(id);
@@ -168,10 +236,11 @@ export class TargetTable {
   #publish(state: PodState): void {
     const { target } = state;
     if (target === undefined) return;
-    this.#holdNamed(state, target);
+    const isClosed = this.#isClosed(state);
+    if (!isClosed) this.#holdNamed(state, target);
     const network = this.#options.stateOf(state.pod.namespace)?.placement.site.network;
-    this.#options.facts.set('podPolicy', state.key, this.#factOf(state, target, network));
-    if (target.groups.size === 0) state.target = undefined;
+    this.#options.facts.set('podPolicy', state.key, this.#factOf(state, target, network, isClosed));
+    if (target.groups.size === 0 && !isClosed) state.target = undefined;
   }
 
   #holdNamed({ pod }: PodState, target: TargetState): void {
@@ -189,8 +258,14 @@ export class TargetTable {
     return site === undefined ? [] : policy.perTarget.flatMap((template) => compileForTarget(template, site, ports));
   }
 
-  #factOf({ pod }: PodState, target: TargetState, network: string | undefined): PodPolicyFact | undefined {
-    const isolated = network === undefined ? [] : DIRECTIONS.filter((direction) => isIsolated(target, direction));
+  #factOf(
+    { pod }: PodState,
+    target: TargetState,
+    network: string | undefined,
+    isClosed: boolean,
+  ): PodPolicyFact | undefined {
+    const isolated =
+      network === undefined ? [] : DIRECTIONS.filter((direction) => isClosed || isIsolated(target, direction));
     const severity = this.#options.namespaces.get(pod.namespace)?.log?.deny;
     const group =
       network !== undefined && isolated.length > 0 ? denyGroupOf(network, pod.namespace, severity) : undefined;
@@ -200,7 +275,9 @@ export class TargetTable {
       if (target.denyGroup !== undefined) this.#rules.releaseDenyGroup(target.denyGroup);
       target.denyGroup = id;
     }
-    return group && id ? { network: group.network, isolated, denyGroup: id, rules: target.held.ids } : undefined;
+    return group && id
+      ? { network: group.network, isolated, denyGroup: id, rules: isClosed ? [] : target.held.ids }
+      : undefined;
   }
 }
 

@@ -32,12 +32,13 @@ export interface RuleTemplate {
   readonly ports?: { readonly numbered: readonly NumberedPort[]; readonly named: readonly PortName[] } | undefined;
 }
 
-/** Undefined where a bound is exceeded that parts of the policy keep. */
+/** Undefined where its blocks make more than `MAX_PREFIXES`. */
 export const templatesOf = (policy: NetworkPolicy): readonly RuleTemplate[] | undefined => {
   const templates: RuleTemplate[] = [];
+  const room = { prefixes: MAX_PREFIXES };
   for (const direction of policy.types)
     for (const rule of direction === 'Ingress' ? policy.ingress : policy.egress) {
-      const peers = peersOf(rule, policy.namespace);
+      const peers = peersOf(rule, policy.namespace, room);
       if (peers === undefined) return undefined;
       const ports = rule.ports.length === 0 ? undefined : portsOf(rule.ports);
       for (const one of peers) templates.push({ direction, peers: one, ...(ports && { ports }) });
@@ -51,8 +52,8 @@ export const weightOf = ({ ports }: RuleTemplate): number =>
 
 /** As many numbers may a named port have among the peers of one selection: each is a rule. */
 export const MAX_NUMBERS = 16;
-/** As many prefixes may the blocks of one rule make, per family. */
-export const MAX_PREFIXES = 4096;
+/** As many prefixes may the blocks of a policy make, of both families together. */
+export const MAX_PREFIXES = 8192;
 
 /** Every pod of a network: whoever has a port of some name where no peer is named. */
 export const EVERY_POD: Selection = {
@@ -61,9 +62,17 @@ export const EVERY_POD: Selection = {
   selector: canonicalSelector({}),
 };
 
-const peersOf = ({ peers }: PolicyRule, namespace: string): readonly TemplatePeers[] | undefined => {
+/** How many prefixes more the policy may have. */
+interface Room {
+  prefixes: number;
+}
+
+const peersOf = ({ peers }: PolicyRule, namespace: string, room: Room): readonly TemplatePeers[] | undefined => {
   if (peers.length === 0) return [{ kind: 'any' }];
-  const blocks = blocksOf(peers.flatMap((peer) => (peer.kind === 'block' ? [peer] : [])));
+  const blocks = blocksOf(
+    peers.flatMap((peer) => (peer.kind === 'block' ? [peer] : [])),
+    room,
+  );
   if (blocks === undefined) return undefined;
   const selections = new Map<string, Selection>();
   for (const peer of peers) {
@@ -77,11 +86,12 @@ const peersOf = ({ peers }: PolicyRule, namespace: string): readonly TemplatePee
 };
 
 /** Without families that have none. */
-const blocksOf = (blocks: readonly Block[]): ReadonlyMap<Family, readonly Cidr[]> | undefined => {
+const blocksOf = (blocks: readonly Block[], room: Room): ReadonlyMap<Family, readonly Cidr[]> | undefined => {
   const byFamily = new Map<Family, readonly Cidr[]>();
   for (const family of FAMILIES) {
-    const prefixes = prefixesOf(family, blocks, MAX_PREFIXES);
+    const prefixes = prefixesOf(family, blocks, room.prefixes);
     if (prefixes === undefined) return undefined;
+    room.prefixes -= prefixes.length;
     if (prefixes.length > 0) byFamily.set(family, prefixes);
   }
   return byFamily;

@@ -4,6 +4,7 @@ import type { NetworkPolicy } from '../../../api/network-policy.ts';
 import type { Ip } from '../../../net/ip.ts';
 import type { AclSeverity, PolicyProtocol } from '../../model/policies/facts.ts';
 import type { Problem } from '../problem.ts';
+import type { PolicyCost } from './cost.ts';
 
 /** A pod of any node that is no host-network pod: its labels, and addresses by NAD key. Equal parts are one object. */
 export interface PolicyPod {
@@ -33,6 +34,10 @@ export interface PolicyNamespace {
 }
 
 export interface PolicyProjection {
+  /** Of what it follows from: the same again is not worked out again. */
+  readonly source: string;
+  /** Of one that is closed nothing. */
+  readonly cost: PolicyCost;
   /** Of one that cannot be read: it isolates what it may select and allows nothing. */
   readonly policy: NetworkPolicy;
   readonly problems: readonly Problem[];

@@ -1,0 +1,15 @@
+/** When a policy is worked out: while it has a target, and is not closed. */
+import type { PolicyState } from './state.ts';
+import { type RuleTemplate, templatesOf } from './templates.ts';
+
+/** Templates of a policy that is used, and what of them each target has its own numbers for. */
+export const unfold = (policy: PolicyState, isUsed: boolean): readonly RuleTemplate[] => {
+  const templates = isUsed ? (policy.templates ?? templatesOf(policy.projection.policy) ?? []) : undefined;
+  policy.templates = templates;
+  policy.perTarget = (templates ?? []).filter(
+    ({ direction, ports }) => direction === 'Ingress' && (ports?.named.length ?? 0) > 0,
+  );
+  if (policy.perTarget.length > 0) policy.group.named.add(policy);
+  else policy.group.named.delete(policy);
+  return templates ?? [];
+};
