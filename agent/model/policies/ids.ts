@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Family } from '../../../net/ip.ts';
-import type { DenyGroupFact, PolicyDirection, PolicyRuleFact } from './facts.ts';
+import type { AdminRuleFact, DenyGroupFact, PolicyDirection, PolicyRuleFact } from './facts.ts';
 
 /** Of two rules that are the same it is the same. */
 export const ruleId = ({ network, direction, family, peers, l4, stateless, log }: PolicyRuleFact): string =>
@@ -24,10 +24,25 @@ export const peerSetId = (network: string, selects: string): string => digest([n
 export const denyGroupId = ({ network, log }: DenyGroupFact): string =>
   digest(log === undefined ? [network] : [network, log.namespace, log.severity]);
 
+/** @param selects the selectors in canonical form, with the named port by which subjects differ */
+export const subjectSetId = (network: string, selects: string): string => digest(['subjects', network, selects]);
+
+/**
+ * It stays while the rule is changed, moves or gets other nodes as peers: a row that changes costs less than one that is replaced.
+ * @param part of the rule that it is, for people nothing
+ */
+export const adminRuleId = (
+  { policy, network, direction, family }: Pick<AdminRuleFact, 'policy' | 'network' | 'direction' | 'family'>,
+  index: number,
+  part: readonly unknown[],
+): string => digest(['admin', policy, network, direction, family, index, part]);
+
 /** Names of Address_Set and Port_Group: letters, digits and `_`, not a digit first (ovn-nb(5)). */
 export const peerSetName = (set: string, family: Family): string => `a${digest(['peers', set, family])}`;
 export const blockSetName = (rule: string): string => `a${digest(['blocks', rule])}`;
 export const targetSetName = (rule: string): string => `a${digest(['targets', rule])}`;
+export const subjectSetName = (set: string, family: Family): string => `a${digest(['subjects', set, family])}`;
+export const nodeSetName = (rule: string): string => `a${digest(['nodes', rule])}`;
 export const denyGroupName = (group: string, direction: PolicyDirection): string =>
   `a${digest(['deny', group, direction])}`;
 
