@@ -5,6 +5,7 @@ import type { OvnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
 import { TestServer } from '../../ovsdb/testing/server.ts';
 import { formatRemote } from '../../ovsdb/wire/remote.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { denyGroupName, targetSetName } from '../model/policies/ids.ts';
 import { TestCluster } from '../testing/cluster.ts';
 import { Database } from './database.ts';
 import { createNorthboundReplica, NORTHBOUND_CLAIMS, type NorthboundReplica } from './northbound.ts';
@@ -121,6 +122,55 @@ it('of a layer-3 network the rows of this node are one transaction, whenever the
   // Nothing before this node has its subnet, all of it with that, and one for the other node.
   expect(counts).toEqual([0, 1, 1]);
 });
+
+it('a new pod is in its deny group and a target of its rules by the transaction that makes its port', async () => {
+  await using resources = new AsyncDisposableStack();
+  const { database, other, reported } = await start(resources);
+  const cluster = emptyCluster();
+  const follow = follower(cluster, database);
+  database.reconcile();
+  await follow();
+  const half: string[] = [];
+  const group = denyGroupName('g', 'Ingress');
+  other.replica.onUpdate(() => half.push(...openPorts(other, group)));
+  // The group itself is new, then it is there, then there is more to do than one transaction takes.
+  isolatedPods(cluster, 3, 1);
+  await follow();
+  isolatedPods(cluster, 4, 1);
+  await follow();
+  await untilSame(other, database);
+  const before = reported();
+  isolatedPods(cluster, 5, 1_500);
+  await follow();
+  await untilSame(other, database);
+  expect(reported() - before).toBeGreaterThan(1);
+  expect(half).toEqual([]);
+  const targets = [...other.replica.rows('Address_Set')].find(({ name }) => name === targetSetName('r'));
+  expect(targets?.addresses).toHaveLength(1_502);
+});
+
+const isolatedPods = (cluster: TestCluster, from: number, count: number): void => {
+  const { facts } = cluster;
+  facts.set('denyGroup', 'g', { network: 'default' });
+  const rule = { direction: 'Ingress', family: 4, peers: { kind: 'any' } } as const;
+  facts.set('policyRule', 'r', { network: 'default', ...rule });
+  for (let number = from; number < from + count; number++) {
+    const ip = `10.128.${number >> 8}.${number & 255}/23`;
+    const pod = `ns/p${number}`;
+    facts.set('podPolicy', pod, { network: 'default', isolated: ['Ingress'], denyGroup: 'g', rules: ['r'] });
+    cluster.pod(pod, { node: 'node1', networks: { default: { ips: [ip], role: 'primary' } } });
+  }
+};
+
+/** Ports that can be reached although a policy selects their pods, or not although a rule allows it. */
+const openPorts = ({ replica }: Northbound, group: string): string[] => {
+  const inGroup = new Set([...replica.rows('Port_Group')].find(({ name }) => name === group)?.ports);
+  const targets = new Set([...replica.rows('Address_Set')].find(({ name }) => name === targetSetName('r'))?.addresses);
+  return [...replica.rows('Logical_Switch_Port')]
+    .filter(({ name }) => name.startsWith('ns_'))
+    .filter(({ _uuid, addresses }) => !inGroup.has(_uuid) || !targets.has(addresses[0]?.split(' ')[1] ?? ''))
+    .map(({ name }) => name);
+};
 
 const rowsOf = ({ replica }: Northbound): number =>
   replica.store.tableNames.reduce((sum, table) => sum + [...replica.store.rows(table)].length, 0);

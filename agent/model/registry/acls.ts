@@ -15,4 +15,6 @@ export const ACL_RANKS = {
   },
   isolationDeny: { tier: 0, priority: 1000, purpose: 'everything else on the default interface of such a pod' },
   nodeAllow: { tier: 2, priority: 1001, purpose: 'traffic of the node (its management port) to pods' },
+  policyAllow: { tier: 2, priority: 1001, purpose: 'what network policies allow, and what no policy forbids' },
+  policyDeny: { tier: 2, priority: 1000, purpose: 'everything else of pods that a network policy isolates' },
 } as const satisfies Readonly<Record<string, AclRank>>;

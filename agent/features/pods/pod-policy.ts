@@ -1,0 +1,49 @@
+/**
+ * What network policies make of a pod's port: in the fragment with the port, so that one transaction has both, and the port waits for the
+ * groups that it must not be without. Between two transactions the pod would be open, and `ovn-installed` would be no proof (docs/adr/0111).
+ */
+import type { PodNetworkEntry } from '../../../api/annotations/pod-networks.ts';
+import { addressOf } from '../../../net/cidr.ts';
+import { ipFamily } from '../../../net/ip.ts';
+import { type Member, rowRef } from '../../../ovsdb/desired/types.ts';
+import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
+import type { PodPolicyFact } from '../../model/policies/facts.ts';
+import { denyGroupName, targetSetName } from '../../model/policies/ids.ts';
+import { addressSetKey, portGroupKey, switchPortKey } from '../../model/row-keys.ts';
+import type { View } from '../../model/view.ts';
+
+/** Of the interface that pods talk with; others are not for policies. */
+export const isUnderPolicies = ({ role = 'primary' }: PodNetworkEntry): boolean => role === 'primary';
+
+/** The keys of the groups that drop what no rule allows. */
+export const denyGroupKeys = ({ denyGroup, isolated }: PodPolicyFact): string[] =>
+  isolated.map((direction) => portGroupKey(denyGroupName(denyGroup, direction)));
+
+/** @param network the one that the port is on: rules of another allow it nothing */
+export const policyMembers = (
+  policy: PodPolicyFact,
+  port: { readonly name: string; readonly network: string; readonly entry: PodNetworkEntry },
+  view: View,
+): Member<OvnNorthbound>[] => [
+  ...denyGroupKeys(policy).map((row) => ({
+    ...({ table: 'Port_Group', row, column: 'ports' } as const),
+    value: rowRef(switchPortKey(port.name)),
+  })),
+  ...(policy.network === port.network ? targetMembers(policy, port.entry, view) : []),
+];
+
+const targetMembers = (
+  { rules }: PodPolicyFact,
+  { ipAddresses }: PodNetworkEntry,
+  view: View,
+): Member<OvnNorthbound>[] =>
+  rules.flatMap((id) => {
+    const family = view.policyRule(id)?.family;
+    return ipAddresses
+      .map(addressOf)
+      .filter((ip) => ipFamily(ip) === family)
+      .map((value) => ({
+        ...({ table: 'Address_Set', row: addressSetKey(targetSetName(id)), column: 'addresses' } as const),
+        value,
+      }));
+  });

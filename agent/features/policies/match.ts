@@ -1,0 +1,57 @@
+/** What a rule lets through, as a match: ovn-sb(5), `match` of Logical_Flow. One family each: both in one multiply their flows (docs/adr/0111). */
+import { prefixLength } from '../../../net/cidr.ts';
+import type { PolicyPeers, PolicyPorts, PolicyRuleFact, PortTerm } from '../../model/policies/facts.ts';
+import { blockSetName, peerSetName, targetSetName } from '../../model/policies/ids.ts';
+
+/** More prefixes than that are an address set. */
+const MAX_INLINE_BLOCKS = 8;
+
+/** @returns undefined for a rule that lets nothing through */
+export const ruleMatch = (id: string, { direction, family, peers, l4 }: PolicyRuleFact): string | undefined => {
+  const [peerField, targetField] = direction === 'Ingress' ? ['src', 'dst'] : ['dst', 'src'];
+  const addresses = peerAddresses(id, peers, family);
+  const ports = l4 === undefined ? [] : portTerms(l4);
+  if (addresses === 'nobody' || ports === undefined) return undefined;
+  return [
+    ...(addresses === 'everybody' ? [] : [`ip${family}.${peerField} == ${addresses}`]),
+    `ip${family}.${targetField} == $${targetSetName(id)}`,
+    ...ports,
+  ].join(' && ');
+};
+
+/** Those that are too many for a match; else none. */
+export const blocksInSet = ({ peers }: PolicyRuleFact): readonly string[] =>
+  peers.kind === 'blocks' && peers.blocks.length > MAX_INLINE_BLOCKS ? peers.blocks : [];
+
+const peerAddresses = (id: string, peers: PolicyPeers, family: PolicyRuleFact['family']): string => {
+  switch (peers.kind) {
+    case 'any':
+      return 'everybody';
+    case 'set':
+      return `$${peerSetName(peers.set, family)}`;
+    case 'blocks': {
+      const { blocks } = peers;
+      if (blocks.length === 0) return 'nobody';
+      if (blocks.some((block) => prefixLength(block) === 0)) return 'everybody';
+      return blocks.length > MAX_INLINE_BLOCKS ? `$${blockSetName(id)}` : setOf(blocks);
+    }
+  }
+};
+
+/** @returns undefined where there are ports, but none */
+const portTerms = ({ protocol, ports }: PolicyPorts): readonly string[] | undefined => {
+  if (ports === undefined) return [protocol];
+  const numbers = ports.filter((port) => typeof port === 'number');
+  const terms = [
+    ...(numbers.length === 0 ? [] : [`${protocol}.dst == ${setOf(numbers)}`]),
+    ...ports.filter(isRange).map(([first, last]) => `${first} <= ${protocol}.dst <= ${last}`),
+  ];
+  const [only] = terms;
+  if (only === undefined) return undefined;
+  return [protocol, terms.length === 1 ? only : `(${terms.join(' || ')})`];
+};
+
+const isRange = (port: PortTerm): port is Exclude<PortTerm, number> => typeof port !== 'number';
+
+const setOf = (elements: readonly (string | number)[]): string =>
+  elements.length === 1 ? String(elements[0]) : `{${elements.join(', ')}}`;
