@@ -9,8 +9,8 @@ import { aclKey } from '../../model/row-keys.ts';
 
 export interface PolicyAcl {
   readonly direction: PolicyDirection;
-  readonly action: 'allow' | 'allow-related' | 'allow-stateless' | 'drop';
-  readonly rank: AclRank;
+  readonly action: 'allow' | 'allow-related' | 'allow-stateless' | 'drop' | 'pass';
+  readonly rank: Pick<AclRank, 'tier' | 'priority'>;
   readonly match: string;
   readonly log?: AclLog | undefined;
 }

@@ -71,11 +71,15 @@ export interface AdminRuleFact {
 /** Nodes come and go without another rule: their addresses, sorted, are a set. */
 export type AdminPeers = PolicyPeers | { readonly kind: 'nodes'; readonly addresses: readonly Ip[] };
 
-/** Pods of this node that rules of administrators' policies are about, by selectors. It exists while one is in it. */
+/** Pods of this node that rules of one administrators' policy are about. It exists while one is in it. */
 export interface SubjectSetFact {
   readonly network: string;
-  /** The selectors in canonical form, for people. */
-  readonly selects: string;
+  /** `AdminNetworkPolicy/name` */
+  readonly policy: string;
+  /** Those that have a named port of one number, `http/tcp=8080`; absent: all that the policy is about. */
+  readonly port?: string | undefined;
+  /** Ids of rules that drop something of them: no pod may be in the set without these. */
+  readonly drops: readonly string[];
 }
 
 /** Pods of a network, by selectors. It exists while a rule names it. */

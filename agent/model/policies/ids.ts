@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Family } from '../../../net/ip.ts';
-import type { AdminRuleFact, DenyGroupFact, PolicyDirection, PolicyRuleFact } from './facts.ts';
+import type { AdminRuleFact, DenyGroupFact, PolicyDirection, PolicyRuleFact, SubjectSetFact } from './facts.ts';
 
 /** Of two rules that are the same it is the same. */
 export const ruleId = ({ network, direction, family, peers, l4, stateless, log }: PolicyRuleFact): string =>
@@ -24,12 +24,13 @@ export const peerSetId = (network: string, selects: string): string => digest([n
 export const denyGroupId = ({ network, log }: DenyGroupFact): string =>
   digest(log === undefined ? [network] : [network, log.namespace, log.severity]);
 
-/** @param selects the selectors in canonical form, with the named port by which subjects differ */
-export const subjectSetId = (network: string, selects: string): string => digest(['subjects', network, selects]);
+export const subjectSetId = ({ network, policy, port = '' }: Omit<SubjectSetFact, 'drops'>): string =>
+  digest(['subjects', network, policy, port]);
 
 /**
- * It stays while the rule is changed, moves or gets other nodes as peers: a row that changes costs less than one that is replaced.
- * @param part of the rule that it is, for people nothing
+ * It stays while what a rule says changes, or which nodes there are: a row that changes costs less than one that is replaced.
+ * @param index of the rule in its policy
+ * @param part which of the rule's peers and ports it has
  */
 export const adminRuleId = (
   { policy, network, direction, family }: Pick<AdminRuleFact, 'policy' | 'network' | 'direction' | 'family'>,
