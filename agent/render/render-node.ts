@@ -7,6 +7,7 @@ import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { podNetworkEntry } from '../../api/pod-network-entry.ts';
 import { messageOf } from '../../base/error-message.ts';
 import type { IndexFunctions } from '../../kube/reflector/indexes.ts';
+import { partOf } from '../../kube/reflector/part-of.ts';
 import { createStaticCache } from '../../kube/reflector/static-cache.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { addressOf } from '../../net/cidr.ts';
@@ -16,9 +17,10 @@ import { createEngine } from '../desired/engine.ts';
 import { FEATURES } from '../features/index.ts';
 import { type ClusterCaches, feedFacts } from '../inputs/fact-feeder.ts';
 import { projectNad } from '../inputs/nad-projection.ts';
-import { projectNamespace } from '../inputs/namespace-projection.ts';
+import { projectNamespaceParts } from '../inputs/namespace-parts.ts';
 import { projectNode } from '../inputs/node-projection.ts';
-import { projectPod } from '../inputs/pod-projection.ts';
+import { projectPodParts } from '../inputs/pod-parts.ts';
+import { projectPolicy } from '../inputs/policies/policy-projection.ts';
 import type { Problem } from '../inputs/problem.ts';
 import { projectService } from '../inputs/service-projection.ts';
 import { projectSlice, SLICE_INDEXES } from '../inputs/slice-projection.ts';
@@ -32,7 +34,7 @@ import { MemorySinks } from './memory-sinks.ts';
 import { completeNodeFacts } from './node-facts.ts';
 
 export interface RenderInput {
-  /** Nodes, namespaces, NADs, pods, Services and EndpointSlices, with what the cluster manager writes; other kinds are passed over. */
+  /** Nodes, namespaces, NADs, pods, Services, EndpointSlices and NetworkPolicies, with what the cluster manager writes; other kinds are passed over. */
   readonly objects: readonly KubeObject[];
   readonly node: string;
   readonly cluster: ClusterConfig;
@@ -81,7 +83,7 @@ export const renderNode = (input: RenderInput): RenderDocument => {
   const given = giveAddresses(objects, [...sinks.attachments.values()], facts, cluster);
   engine.flush();
   const document = renderDocument(sinks, engine.diagnostics);
-  const found = [...problems, ...feeder.networks.problems, ...feeder.nodes.problems].map(
+  const found = [...problems, ...feeder.networks.problems, ...feeder.nodes.problems, ...feeder.policies.problems()].map(
     (problem): Diagnostic => ({ ...problem, severity: problem.severity ?? 'error' }),
   );
   return { ...document, diagnostics: [...found, ...assumed, ...given, ...document.diagnostics] };
@@ -114,13 +116,20 @@ const readCaches = (objects: readonly KubeObject[], node: string, problems: Prob
         }),
       indexes,
     );
+  const namespaces = read('Namespace', (object) => projectNamespaceParts(object));
+  const pods = read('Pod', (object) => projectPodParts(object, node));
   const caches = {
     nodes: read('Node', projectNode),
-    namespaces: read('Namespace', projectNamespace),
+    namespaces: partOf(namespaces, ({ fact }) => fact),
     nads: read('NetworkAttachmentDefinition', projectNad),
-    pods: read('Pod', (object) => projectPod(object, node)),
+    pods: partOf(pods, ({ pod }) => pod),
     services: read('Service', projectService),
     slices: read('EndpointSlice', projectSlice, SLICE_INDEXES),
+    policies: {
+      policies: read('NetworkPolicy', projectPolicy),
+      namespaces: partOf(namespaces, ({ policy }) => policy),
+      pods: partOf(pods, ({ policyPod }) => policyPod),
+    },
   };
   for (const cache of [caches.nodes, caches.pods, caches.slices])
     for (const one of cache.values()) problems.push(...one.problems);

@@ -41,7 +41,7 @@ export const PERMISSIONS: Readonly<Record<Program, Readonly<Record<string, reado
     'nodes/status': ['patch'],
     pods: ['get', 'list', 'patch', 'watch'],
     services: ['list', 'watch'],
-    'networkpolicies.networking.k8s.io': ['list'],
+    'networkpolicies.networking.k8s.io': ['list', 'watch'],
     'adminnetworkpolicies.policy.networking.k8s.io': ['list'],
     'baselineadminnetworkpolicies.policy.networking.k8s.io': ['list'],
     'clusternetworkpolicies.policy.networking.k8s.io': ['list'],

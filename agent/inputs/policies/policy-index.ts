@@ -1,0 +1,179 @@
+/**
+ * NetworkPolicies as facts. It is told what changes, looks only at what that may concern, and writes the facts that follow: which rules,
+ * peer sets and deny groups exist, which of them a pod of this node holds, and which pods of any node are peers. The result depends on the
+ * objects alone and not on the order in which they came.
+ */
+import type { FactStore } from '../../model/fact-store.ts';
+import { TrackedView } from '../../model/tracked-view.ts';
+import type { LocalSettings } from '../../model/view.ts';
+import type { Problem } from '../problem.ts';
+import { canonicalSelector, isSelected } from './canonical-selector.ts';
+import { PeerTable } from './peer-table.ts';
+import { Placement } from './placement.ts';
+import { Postings } from './postings.ts';
+import type { NamespaceState, PodState, PolicyState, TargetGroup } from './state.ts';
+import { TargetTable } from './target-table.ts';
+import { templatesOf } from './templates.ts';
+import type { PolicyNamespace, PolicyPod, PolicyProjection } from './types.ts';
+
+export class PolicyIndex {
+  readonly #facts: FactStore;
+  readonly #view: TrackedView;
+  readonly #known = new Map<string, PolicyNamespace>();
+  /** Of namespaces with pods or policies. */
+  readonly #states = new Map<string, NamespaceState>();
+  readonly #peers: PeerTable;
+  readonly #targets: TargetTable;
+
+  constructor(facts: FactStore, settings: LocalSettings) {
+    this.#facts = facts;
+    this.#view = new TrackedView(facts, settings);
+    const namespaces = this.#known;
+    this.#peers = new PeerTable({
+      facts,
+      namespaces,
+      podsOf: (namespace) => this.#states.get(namespace)?.pods.values() ?? [],
+      placementOf: (namespace) => this.#states.get(namespace)?.placement,
+    });
+    this.#targets = new TargetTable({
+      facts,
+      namespaces,
+      peers: this.#peers,
+      stateOf: (name) => this.#states.get(name),
+    });
+  }
+
+  /** Undefined when the policy is gone. @param key `namespace/name` */
+  changePolicy(key: string, after: PolicyProjection | undefined): void {
+    const state = this.#ensure(namespaceOf(key));
+    const before = state.policies.get(key);
+    const group = after && this.#ensureGroup(state, after);
+    if (before !== undefined) this.#endPolicy(state, before, group);
+    if (after !== undefined && group !== undefined) this.#addPolicy(state, key, after, group);
+    this.#settle(state);
+  }
+
+  /** Undefined when the pod is gone. @param key `namespace/name` */
+  changePod(key: string, after: PolicyPod | undefined): void {
+    const state = this.#ensure(namespaceOf(key));
+    const known = state.pods.get(key);
+    const before = known?.pod;
+    if (after !== undefined || known !== undefined) {
+      state.placement.use(after?.addresses.keys() ?? []);
+      const pod = this.#put(state, key, after, known);
+      this.#peers.move(pod, before, after);
+      this.#targets.move(pod, after?.isLocal === true && !after.finished ? state.filed.matching(after.labels) : []);
+      state.placement.unuse(before?.addresses.keys() ?? []);
+    }
+    this.#settle(state);
+  }
+
+  /** Undefined when the namespace is gone. */
+  changeNamespace(name: string, after: PolicyNamespace | undefined): void {
+    const before = this.#known.get(name);
+    if (after === undefined) this.#known.delete(name);
+    else this.#known.set(name, after);
+    const isElsewhere = this.#peers.changeNamespace(name);
+    const state = this.#states.get(name);
+    if (state === undefined) return;
+    if (isElsewhere) for (const pod of state.pods.values()) this.#peers.move(pod, pod.pod, pod.pod);
+    if (!isSameLog(before?.log, after?.log)) this.#markAll(state);
+    this.#settle(state);
+  }
+
+  problems(): Problem[] {
+    const policies = this.#states.values().flatMap((state) => state.policies.values());
+    return [
+      ...policies.flatMap(({ projection }) => projection.problems),
+      ...this.#known.values().flatMap(({ problems }) => problems),
+    ];
+  }
+
+  #put(state: NamespaceState, key: string, after: PolicyPod | undefined, known: PodState | undefined): PodState {
+    if (after === undefined) state.pods.delete(key);
+    if (known !== undefined) {
+      if (after !== undefined) known.pod = after;
+      return known;
+    }
+    const pod: PodState = { key, pod: after as PolicyPod, peerOf: undefined, target: undefined };
+    state.pods.set(key, pod);
+    return pod;
+  }
+
+  #addPolicy(state: NamespaceState, key: string, projection: PolicyProjection, group: TargetGroup): void {
+    const templates = templatesOf(projection.policy) ?? [];
+    const perTarget = templates.filter(
+      ({ direction, ports }) => direction === 'Ingress' && (ports?.named.length ?? 0) > 0,
+    );
+    const policy: PolicyState = { key, projection, templates, group, rules: new Map(), perTarget, unwatch: [] };
+    state.policies.set(key, policy);
+    group.policies.add(policy);
+    this.#targets.markPolicy(policy);
+    this.#targets.markTargets(group.members);
+  }
+
+  /** @param next the group that it goes to, which stays though it may be empty now */
+  #endPolicy(state: NamespaceState, policy: PolicyState, next: TargetGroup | undefined): void {
+    const { group } = policy;
+    state.policies.delete(policy.key);
+    group.policies.delete(policy);
+    this.#targets.end(policy);
+    if (group.policies.size > 0 || group === next) return;
+    state.groups.delete(group.selector.text);
+    state.filed.delete(group);
+    for (const member of [...group.members]) this.#targets.leave(group, member);
+  }
+
+  #ensureGroup(state: NamespaceState, { policy }: PolicyProjection): TargetGroup {
+    const selector = canonicalSelector(policy.podSelector);
+    const known = state.groups.get(selector.text);
+    if (known !== undefined) return known;
+    const group: TargetGroup = { selector, policies: new Set(), members: new Set(), rules: new Map() };
+    state.groups.set(selector.text, group);
+    state.filed.add(group);
+    for (const pod of state.pods.values()) {
+      if (pod.pod.isLocal && !pod.pod.finished && isSelected(selector, pod.pod.labels)) this.#targets.join(group, pod);
+    }
+    return group;
+  }
+
+  #ensure(name: string): NamespaceState {
+    const known = this.#states.get(name);
+    if (known !== undefined) return known;
+    const state: NamespaceState = {
+      name,
+      placement: new Placement(name, this.#facts, this.#view, () => this.#replace(state)),
+      pods: new Map(),
+      policies: new Map(),
+      groups: new Map(),
+      filed: new Postings(),
+    };
+    this.#states.set(name, state);
+    return state;
+  }
+
+  /** Its pods are on another network now, or their addresses are. */
+  #replace(state: NamespaceState): void {
+    for (const pod of state.pods.values()) this.#peers.move(pod, pod.pod, pod.pod);
+    this.#markAll(state);
+    this.#settle(state);
+  }
+
+  #markAll(state: NamespaceState): void {
+    for (const policy of state.policies.values()) this.#targets.markPolicy(policy);
+    for (const { members } of state.groups.values()) this.#targets.markTargets(members);
+  }
+
+  #settle(state: NamespaceState): void {
+    this.#targets.settle();
+    this.#peers.flush();
+    if (state.pods.size > 0 || state.policies.size > 0) return;
+    state.placement.stop();
+    this.#states.delete(state.name);
+  }
+}
+
+const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));
+
+const isSameLog = (a: PolicyNamespace['log'], b: PolicyNamespace['log']): boolean =>
+  a?.allow === b?.allow && a?.deny === b?.deny;

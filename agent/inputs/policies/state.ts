@@ -1,0 +1,55 @@
+/** What the index holds of pods, policies and namespaces between two events. */
+
+import type { CompiledRule } from './compile.ts';
+import type { LivePeers } from './peer-table.ts';
+import type { Placement } from './placement.ts';
+import type { Postings, Selecting } from './postings.ts';
+import type { RuleTemplate } from './templates.ts';
+import type { PolicyPod, PolicyProjection } from './types.ts';
+
+export interface PodState {
+  readonly key: string;
+  pod: PolicyPod;
+  /** What it is a peer in; absent for most pods of a cluster, which must cost little. */
+  peerOf: Set<LivePeers> | undefined;
+  /** Only of pods of this node. */
+  target: TargetState | undefined;
+}
+
+export interface TargetState {
+  readonly groups: Set<TargetGroup>;
+  /** Ids of the rules and of the deny group that it holds. */
+  rules: readonly string[];
+  denyGroup: string | undefined;
+}
+
+/** All policies of a namespace with the same selector, and the pods of this node that it selects. */
+export interface TargetGroup extends Selecting {
+  readonly policies: Set<PolicyState>;
+  readonly members: Set<PodState>;
+  /** By id, with the number of its policies that have it. */
+  readonly rules: Map<string, { readonly rule: CompiledRule; uses: number }>;
+}
+
+export interface PolicyState {
+  readonly key: string;
+  readonly projection: PolicyProjection;
+  readonly templates: readonly RuleTemplate[];
+  readonly group: TargetGroup;
+  /** Those that are the same for all targets; empty while it has none. */
+  rules: ReadonlyMap<string, CompiledRule>;
+  /** Those with names of ports that each target has its own numbers for. */
+  perTarget: readonly RuleTemplate[];
+  /** Ends what it looks at of its peers' ports. */
+  unwatch: readonly (() => void)[];
+}
+
+export interface NamespaceState {
+  readonly name: string;
+  readonly placement: Placement;
+  readonly pods: Map<string, PodState>;
+  readonly policies: Map<string, PolicyState>;
+  /** By the selector's text. */
+  readonly groups: Map<string, TargetGroup>;
+  readonly filed: Postings<TargetGroup>;
+}

@@ -1,0 +1,199 @@
+/** What policies make of the pods of this node: whether they are isolated, and which rules they hold. */
+import type { FactStore } from '../../model/fact-store.ts';
+import type { AclLog, AclSeverity, DenyGroupFact, PodPolicyFact, PolicyDirection } from '../../model/policies/facts.ts';
+import { denyGroupId } from '../../model/policies/ids.ts';
+import { type CompiledRule, compileForTarget, compileTemplate, type RuleSite } from './compile.ts';
+import type { PeerTable } from './peer-table.ts';
+import { RuleTable } from './rule-table.ts';
+import type { NamespaceState, PodState, PolicyState, TargetGroup, TargetState } from './state.ts';
+import type { PolicyNamespace } from './types.ts';
+
+interface TargetTableOptions {
+  readonly facts: FactStore;
+  readonly peers: PeerTable;
+  readonly namespaces: ReadonlyMap<string, PolicyNamespace>;
+  readonly stateOf: (namespace: string) => NamespaceState | undefined;
+}
+
+export class TargetTable {
+  readonly #options: TargetTableOptions;
+  readonly #rules: RuleTable;
+  readonly #stalePolicies = new Set<PolicyState>();
+  readonly #staleTargets = new Set<PodState>();
+
+  constructor(options: TargetTableOptions) {
+    this.#options = options;
+    this.#rules = new RuleTable(options.facts, options.peers);
+  }
+
+  markPolicy(policy: PolicyState): void {
+    this.#stalePolicies.add(policy);
+  }
+
+  markTargets(states: Iterable<PodState>): void {
+    for (const state of states) if (state.target !== undefined) this.#staleTargets.add(state);
+  }
+
+  /** The groups that a pod of this node is in are these now. */
+  move(state: PodState, groups: readonly TargetGroup[]): void {
+    const before = state.target?.groups;
+    const after = new Set(groups);
+    for (const group of before ?? []) if (!after.has(group)) this.leave(group, state);
+    for (const group of groups) if (before?.has(group) !== true) this.join(group, state);
+    this.markTargets([state]);
+  }
+
+  join(group: TargetGroup, state: PodState): void {
+    // A policy has rules while it has a target.
+    if (group.members.size === 0) for (const policy of group.policies) this.markPolicy(policy);
+    group.members.add(state);
+    state.target ??= { groups: new Set(), rules: [], denyGroup: undefined };
+    state.target.groups.add(group);
+    this.markTargets([state]);
+  }
+
+  leave(group: TargetGroup, state: PodState): void {
+    group.members.delete(state);
+    state.target?.groups.delete(group);
+    this.markTargets([state]);
+    if (group.members.size === 0) for (const policy of group.policies) this.markPolicy(policy);
+  }
+
+  /** What a policy gave to its group is not there any more. */
+  end(policy: PolicyState): void {
+    this.#stalePolicies.delete(policy);
+    this.#install(policy, new Map());
+    for (const unwatch of policy.unwatch) unwatch();
+    policy.unwatch = [];
+    this.markTargets(policy.group.members);
+  }
+
+  settle(): void {
+    while (this.#stalePolicies.size > 0 || this.#staleTargets.size > 0) {
+      const policies = [...this.#stalePolicies];
+      this.#stalePolicies.clear();
+      for (const policy of policies) this.#compile(policy);
+      const targets = [...this.#staleTargets];
+      this.#staleTargets.clear();
+      for (const state of targets) this.#publish(state);
+    }
+  }
+
+  /** All rules of a policy that exist, with those of its targets' named ports. */
+  rulesOf(policy: PolicyState): ReadonlyMap<string, CompiledRule> {
+    const rules = new Map(policy.rules);
+    for (const { pod } of policy.group.members)
+      for (const rule of this.#rulesForTarget(policy, pod.ports)) rules.set(rule.id, rule);
+    return rules;
+  }
+
+  #compile(policy: PolicyState): void {
+    const site = policy.group.members.size === 0 ? undefined : this.#siteOf(policy);
+    const before = policy.unwatch;
+    const unwatch: (() => void)[] = [];
+    const rules = new Map<string, CompiledRule>();
+    const onChange = (): void => this.markPolicy(policy);
+    const { peers } = this.#options;
+    for (const template of site === undefined ? [] : policy.templates) {
+      const found = compileTemplate(template, site as RuleSite, (selection, port) => {
+        const { network } = site as RuleSite;
+        unwatch.push(() => peers.unwatch(network, selection, port, onChange));
+        return peers.watch(network, selection, port, onChange);
+      });
+      for (const rule of found) rules.set(rule.id, rule);
+    }
+    policy.unwatch = unwatch;
+    for (const end of before) end();
+    if (this.#install(policy, rules) || policy.perTarget.length > 0) this.markTargets(policy.group.members);
+  }
+
+  /** @returns whether the group has other rules now */
+  #install(policy: PolicyState, rules: ReadonlyMap<string, CompiledRule>): boolean {
+    const { group, rules: before } = policy;
+    let isOther = false;
+    for (const [id, rule] of rules) {
+      if (before.has(id)) continue;
+      const known = group.rules.get(id);
+      if (known !== undefined) known.uses += 1;
+      else group.rules.set(id, { rule, uses: 1 });
+      isOther ||= known === undefined;
+    }
+    for (const id of before.keys()) {
+      const known = rules.has(id) ? undefined : group.rules.get(id);
+      if (known === undefined) continue;
+      known.uses -= 1;
+      if (known.uses > 0) continue;
+      group.rules.delete(id);
+      isOther = true;
+    }
+    policy.rules = rules;
+    return isOther;
+  }
+
+  #siteOf({ key, projection: { policy } }: PolicyState): RuleSite | undefined {
+    const site = this.#options.stateOf(policy.namespace)?.placement.site;
+    if (site?.network === undefined) return undefined;
+    const severity = this.#options.namespaces.get(policy.namespace)?.log?.allow;
+    const { network, families } = site;
+    return { network, families, stateless: policy.stateless, log: (direction) => logOf(key, direction, severity) };
+  }
+
+  #publish(state: PodState): void {
+    const { target } = state;
+    if (target === undefined) return;
+    const site = this.#options.stateOf(state.pod.namespace)?.placement.site;
+    const rules = new Map<string, CompiledRule>();
+    if (target.groups.size > 0 && site?.network !== undefined) this.#collectRules(state, target, rules);
+    const before = new Set(target.rules);
+    for (const [id, rule] of rules) if (!before.has(id)) this.#rules.acquire(rule);
+    for (const id of before) if (!rules.has(id)) this.#rules.release(id);
+    target.rules = [...rules.keys()].sort();
+    this.#options.facts.set('podPolicy', state.key, this.#factOf(state, target, site?.network));
+    if (target.groups.size === 0) state.target = undefined;
+  }
+
+  #collectRules({ pod }: PodState, { groups }: TargetState, rules: Map<string, CompiledRule>): void {
+    for (const group of groups) {
+      for (const [id, { rule }] of group.rules) rules.set(id, rule);
+      for (const policy of group.policies)
+        for (const rule of this.#rulesForTarget(policy, pod.ports)) rules.set(rule.id, rule);
+    }
+  }
+
+  #rulesForTarget(policy: PolicyState, ports: PodState['pod']['ports']): CompiledRule[] {
+    const site = policy.perTarget.length === 0 ? undefined : this.#siteOf(policy);
+    return site === undefined ? [] : policy.perTarget.flatMap((template) => compileForTarget(template, site, ports));
+  }
+
+  #factOf({ pod }: PodState, target: TargetState, network: string | undefined): PodPolicyFact | undefined {
+    const isolated = network === undefined ? [] : DIRECTIONS.filter((direction) => isIsolated(target, direction));
+    const severity = this.#options.namespaces.get(pod.namespace)?.log?.deny;
+    const group =
+      network !== undefined && isolated.length > 0 ? denyGroupOf(network, pod.namespace, severity) : undefined;
+    const id = group && denyGroupId(group);
+    if (id !== target.denyGroup) {
+      if (id !== undefined && group !== undefined) this.#rules.acquireDenyGroup(id, group);
+      if (target.denyGroup !== undefined) this.#rules.releaseDenyGroup(target.denyGroup);
+      target.denyGroup = id;
+    }
+    return group && id ? { network: group.network, isolated, denyGroup: id, rules: target.rules } : undefined;
+  }
+}
+
+const isIsolated = ({ groups }: TargetState, direction: PolicyDirection): boolean =>
+  groups
+    .values()
+    .some(({ policies }) => policies.values().some((one) => one.projection.policy.types.includes(direction)));
+
+const denyGroupOf = (network: string, namespace: string, severity: AclSeverity | undefined): DenyGroupFact => ({
+  network,
+  ...(severity && { log: { namespace, severity } }),
+});
+
+const DIRECTIONS: readonly PolicyDirection[] = ['Ingress', 'Egress'];
+
+/** ovn-nb(5): the name of an ACL has at most 63 characters. */
+const MAX_ACL_NAME = 63;
+
+const logOf = (key: string, direction: PolicyDirection, severity: AclSeverity | undefined): AclLog | undefined =>
+  severity && { name: `NP:${key}:${direction}`.slice(0, MAX_ACL_NAME), severity };
