@@ -175,6 +175,19 @@ describe('parseAdminPolicy', () => {
     ]);
   });
 
+  it('closes the rules that are too much', () => {
+    const rule = {
+      action: 'Allow',
+      from: Array(100).fill({ namespaces: {} }),
+      ports: Array(30).fill({ portNumber: { port: 1 } }),
+    };
+    const { ingress, findings } = parse('AdminNetworkPolicy', { priority: 1, subject: SUBJECT, ingress: [rule, rule] });
+    expect(ingress.map(({ peers }) => peers.length)).toEqual([100, 0]);
+    expect(findings).toEqual([
+      'spec.ingress[1]: with it the policy has more than 4096 pairs of peers and ports; the rule allows nothing',
+    ]);
+  });
+
   it('closes every rule that is no rule', () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue(), { maxLength: 5 }), (ingress) => {

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { subjectSchema } from './admin-policy/fields.ts';
-import { readRules } from './admin-policy/rules.ts';
+import { type Reading, readRules } from './admin-policy/rules.ts';
 import type { AdminPolicy, AdminPolicyKind } from './admin-policy/types.ts';
 import { V1ALPHA1_EGRESS, V1ALPHA1_INGRESS } from './admin-policy/v1alpha1.ts';
 import { V1ALPHA2_EGRESS, V1ALPHA2_INGRESS } from './admin-policy/v1alpha2.ts';
@@ -59,12 +59,12 @@ const bodyOf = (
   { subject, ingress, egress }: z.output<z.ZodObject<typeof specFields>>,
   schemas: typeof V1ALPHA1,
 ): Pick<AdminPolicy, 'subject' | 'ingress' | 'egress' | 'findings'> => {
-  const findings: string[] = [];
+  const reading: Reading = { findings: [], pairs: 0 };
   return {
     subject,
-    ingress: readRules(schemas.ingress, ingress, 'spec.ingress', findings),
-    egress: readRules(schemas.egress, egress, 'spec.egress', findings),
-    findings,
+    ingress: readRules(schemas.ingress, ingress, 'spec.ingress', reading),
+    egress: readRules(schemas.egress, egress, 'spec.egress', reading),
+    findings: reading.findings,
   };
 };
 

@@ -11,9 +11,9 @@ import { NetworkIndex } from './network-index.ts';
 import { NodeIndex } from './node-index.ts';
 import type { NodeProjection } from './node-projection.ts';
 import { PodIndex } from './pod-index.ts';
+import type { PodProjection } from './pod-projection.ts';
 import { PolicyIndex } from './policies/policy-index.ts';
 import { followPolicies, type PolicyCaches } from './policy-caches.ts';
-import type { PodProjection } from './pod-projection.ts';
 import { ServiceIndex } from './service-index.ts';
 import type { SliceProjection } from './slice-projection.ts';
 

@@ -22,7 +22,9 @@ export const projectNamespaceParts = (object: KubeObject, before?: NamespacePart
   };
 };
 
-export const projectPolicyNamespace = ({ metadata: { name, labels = {}, annotations } }: KubeObject): PolicyNamespace => {
+export const projectPolicyNamespace = ({
+  metadata: { name, labels = {}, annotations },
+}: KubeObject): PolicyNamespace => {
   const problems: Problem[] = [];
   const log = loggingOf(annotations?.[NAMESPACE_ANNOTATIONS.aclLogging], name, problems);
   return { name, labels, ...(log !== undefined && { log }), problems };

@@ -6,20 +6,26 @@ import { parseWith } from '../parse.ts';
 import type { RuleFields, WrittenPeer } from './fields.ts';
 import type { AdminPeer, AdminRule } from './types.ts';
 
-/**
- * @param path of the list, for messages
- * @param findings gets what cannot be followed
- */
+/** What reading a policy's rules has come to so far. */
+export interface Reading {
+  /** What cannot be followed, for people. */
+  readonly findings: string[];
+  /** Of peers and ports, in all rules: about as many ACLs as they make on a network. */
+  pairs: number;
+}
+
+/** @param path of the list, for messages */
 export const readRules = (
   schema: z.ZodType<RuleFields>,
   list: readonly unknown[],
   path: string,
-  findings: string[],
+  reading: Reading,
 ): readonly AdminRule[] =>
   list.map((value, index) => {
+    const { findings } = reading;
     const at = `${path}[${index}]`;
     try {
-      return followed(checked(parseWith(schema, value, at)), at, findings);
+      return followed(counted(checked(parseWith(schema, value, at)), reading), at, findings);
     } catch (error) {
       const rule = closed(value);
       const effect = rule.action === 'allow' ? 'allows nothing' : 'denies everything';
@@ -39,6 +45,15 @@ const checked = (rule: RuleFields): RuleFields => {
     fail('nodes, networks and domainNames have no named ports');
   return rule;
 };
+
+/** @throws ApiError */
+const counted = (rule: RuleFields, reading: Reading): RuleFields => {
+  reading.pairs += rule.peers.length * Math.max(1, rule.ports.length);
+  if (reading.pairs <= MAX_PAIRS) return rule;
+  throw new ApiError('ERR_API_RULE', `with it the policy has more than ${MAX_PAIRS} pairs of peers and ports`);
+};
+
+const MAX_PAIRS = 4096;
 
 const followed = ({ peers, ...rule }: RuleFields, at: string, findings: string[]): AdminRule => {
   if (peers.some(isDomains)) findings.push(`${at}: domainNames are not resolved; the rule allows nobody by name`);

@@ -16,7 +16,5 @@ export interface AclLogging {
 export const parseAclLogging = (text: string, namespace: string): AclLogging =>
   parseJsonWith(schema, text, annotationOf('Namespace', NAMESPACE_ANNOTATIONS.aclLogging, namespace));
 
-const optional = z
-  .union([severity, z.literal('').transform(() => undefined)])
-  .optional();
+const optional = z.union([severity, z.literal('').transform(() => undefined)]).optional();
 const schema = z.object({ deny: optional, allow: optional });

@@ -7,6 +7,9 @@ import type { FactStore } from '../../model/fact-store.ts';
 import { TrackedView } from '../../model/tracked-view.ts';
 import type { LocalSettings } from '../../model/view.ts';
 import type { Problem } from '../problem.ts';
+import type { AdminProjection } from './admin/admin-projection.ts';
+import { AdminTable } from './admin/admin-table.ts';
+import type { PolicyNode } from './admin/node-peers.ts';
 import { canonicalSelector, isSelected } from './canonical-selector.ts';
 import { PeerTable } from './peer-table.ts';
 import { Placement } from './placement.ts';
@@ -24,6 +27,7 @@ export class PolicyIndex {
   readonly #states = new Map<string, NamespaceState>();
   readonly #peers: PeerTable;
   readonly #targets: TargetTable;
+  readonly #admin: AdminTable;
 
   constructor(facts: FactStore, settings: LocalSettings) {
     this.#facts = facts;
@@ -40,6 +44,12 @@ export class PolicyIndex {
       namespaces,
       peers: this.#peers,
       stateOf: (name) => this.#states.get(name),
+    });
+    this.#admin = new AdminTable({
+      ...{ facts, view: this.#view, cluster: settings.cluster, namespaces, peers: this.#peers },
+      placementOf: (namespace) => this.#states.get(namespace)?.placement,
+      settle: () => this.#settleAll(),
+      setSubjects: (pod, sets) => this.#targets.setSubjects(pod, sets),
     });
   }
 
@@ -63,6 +73,7 @@ export class PolicyIndex {
       const pod = this.#put(state, key, after, known);
       this.#peers.move(pod, before, after);
       this.#targets.move(pod, after?.isLocal === true && !after.finished ? state.filed.matching(after.labels) : []);
+      this.#admin.movePod(pod, after !== undefined);
       state.placement.unuse(before?.addresses.keys() ?? []);
     }
     this.#settle(state);
@@ -74,11 +85,25 @@ export class PolicyIndex {
     if (after === undefined) this.#known.delete(name);
     else this.#known.set(name, after);
     const isElsewhere = this.#peers.changeNamespace(name);
+    const isSubject = this.#admin.changeNamespace(name);
     const state = this.#states.get(name);
     if (state === undefined) return;
+    if (isSubject) for (const pod of state.pods.values()) this.#admin.movePod(pod, true);
     if (isElsewhere) for (const pod of state.pods.values()) this.#peers.move(pod, pod.pod, pod.pod);
     if (!isSameLog(before?.log, after?.log)) this.#markAll(state);
     this.#settle(state);
+  }
+
+  /** Undefined when the policy is gone. @param key `AdminNetworkPolicy/name` */
+  changeAdminPolicy(key: string, after: AdminProjection | undefined): void {
+    this.#admin.changePolicy(key, after);
+    this.#settleAll();
+  }
+
+  /** Undefined when the node is gone. */
+  changeNode(name: string, after: PolicyNode | undefined): void {
+    this.#admin.changeNode(name, after);
+    this.#settleAll();
   }
 
   problems(): Problem[] {
@@ -86,6 +111,7 @@ export class PolicyIndex {
     return [
       ...policies.flatMap(({ projection }) => projection.problems),
       ...this.#known.values().flatMap(({ problems }) => problems),
+      ...this.#admin.problems(),
     ];
   }
 
@@ -154,7 +180,10 @@ export class PolicyIndex {
 
   /** Its pods are on another network now, or their addresses are. */
   #replace(state: NamespaceState): void {
-    for (const pod of state.pods.values()) this.#peers.move(pod, pod.pod, pod.pod);
+    for (const pod of state.pods.values()) {
+      this.#peers.move(pod, pod.pod, pod.pod);
+      this.#admin.movePod(pod, true);
+    }
     this.#markAll(state);
     this.#settle(state);
   }
@@ -164,9 +193,14 @@ export class PolicyIndex {
     for (const { members } of state.groups.values()) this.#targets.markTargets(members);
   }
 
-  #settle(state: NamespaceState): void {
+  #settleAll(): void {
+    this.#admin.settle();
     this.#targets.settle();
     this.#peers.flush();
+  }
+
+  #settle(state: NamespaceState): void {
+    this.#settleAll();
     if (state.pods.size > 0 || state.policies.size > 0) return;
     state.placement.stop();
     this.#states.delete(state.name);

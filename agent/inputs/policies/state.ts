@@ -21,6 +21,8 @@ export interface TargetState {
   /** Ids of the rules and of the deny group that it holds. */
   rules: readonly string[];
   denyGroup: string | undefined;
+  /** Ids of the subject sets of administrators' policies that it is in. */
+  subjects: readonly string[];
 }
 
 /** All policies of a namespace with the same selector, and the pods of this node that it selects. */

@@ -47,8 +47,7 @@ export class TargetTable {
     // A policy has rules while it has a target.
     if (group.members.size === 0) for (const policy of group.policies) this.markPolicy(policy);
     group.members.add(state);
-    state.target ??= { groups: new Set(), rules: [], denyGroup: undefined };
-    state.target.groups.add(group);
+    targetOf(state).groups.add(group);
     this.markTargets([state]);
   }
 
@@ -57,6 +56,13 @@ export class TargetTable {
     state.target?.groups.delete(group);
     this.markTargets([state]);
     if (group.members.size === 0) for (const policy of group.policies) this.markPolicy(policy);
+  }
+
+  /** The subject sets that a pod of this node is in are these now, sorted. */
+  setSubjects(state: PodState, subjects: readonly string[]): void {
+    if (subjects.length === 0 && state.target === undefined) return;
+    targetOf(state).subjects = subjects;
+    this.markTargets([state]);
   }
 
   /** What a policy gave to its group is not there any more. */
@@ -149,7 +155,7 @@ export class TargetTable {
     for (const id of before) if (!rules.has(id)) this.#rules.release(id);
     target.rules = [...rules.keys()].sort();
     this.#options.facts.set('podPolicy', state.key, this.#factOf(state, target, site?.network));
-    if (target.groups.size === 0) state.target = undefined;
+    if (target.groups.size === 0 && target.subjects.length === 0) state.target = undefined;
   }
 
   #collectRules({ pod }: PodState, { groups }: TargetState, rules: Map<string, CompiledRule>): void {
@@ -176,9 +182,16 @@ export class TargetTable {
       if (target.denyGroup !== undefined) this.#rules.releaseDenyGroup(target.denyGroup);
       target.denyGroup = id;
     }
-    return group && id ? { network: group.network, isolated, denyGroup: id, rules: target.rules } : undefined;
+    if (network === undefined || (id === undefined && target.subjects.length === 0)) return undefined;
+    const { rules, subjects } = target;
+    return { network, isolated, denyGroup: id ?? '', rules, ...(subjects.length > 0 && { subjects }) };
   }
 }
+
+const targetOf = (state: PodState): TargetState => {
+  state.target ??= { groups: new Set(), rules: [], denyGroup: undefined, subjects: [] };
+  return state.target;
+};
 
 const isIsolated = ({ groups }: TargetState, direction: PolicyDirection): boolean =>
   groups

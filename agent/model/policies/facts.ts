@@ -94,7 +94,7 @@ export interface PodPolicyFact {
   /** Where it is a target: its primary network, or the default one. */
   readonly network: string;
   readonly isolated: readonly PolicyDirection[];
-  /** Of its namespace; see `DenyGroupFact`. */
+  /** Of its namespace; see `DenyGroupFact`. Empty for a pod that is not isolated. */
   readonly denyGroup: string;
   /** Ids of rules, sorted. */
   readonly rules: readonly string[];

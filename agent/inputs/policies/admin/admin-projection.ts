@@ -1,0 +1,20 @@
+/** What the agent keeps of an administrators' policy. */
+import { adminPolicyKey, parseAdminPolicy } from '../../../../api/admin-network-policy.ts';
+import type { AdminPolicy, AdminPolicyKind } from '../../../../api/admin-policy/types.ts';
+import type { Problem } from '../../problem.ts';
+
+export interface AdminProjection {
+  readonly policy: AdminPolicy;
+  readonly problems: readonly Problem[];
+}
+
+/** @throws ApiError where nobody can know whom it is about: it decides nothing then */
+export const projectAdminPolicy = (kind: AdminPolicyKind, object: unknown): AdminProjection => {
+  const policy = parseAdminPolicy(kind, object);
+  const problems = policy.findings.map(
+    (message): Problem => ({
+      ...{ object: adminPolicyKey(policy), message, cause: 'object-unreadable' },
+    }),
+  );
+  return { policy, problems };
+};
