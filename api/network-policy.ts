@@ -166,18 +166,19 @@ const peerSchema = z
     return z.NEVER;
   });
 
-/** RFC 6335 section 5.1, as the API server checks names of ports. */
-const portName = z
-  .string()
-  .max(15)
-  .regex(/^(?=.*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*$/);
 const portNumber = z.number().int().min(1).max(65_535);
+/** Names as in RFC 6335 section 5.1, which the API server checks, too. */
+const isPort = (port: number | string): boolean =>
+  typeof port === 'number'
+    ? portNumber.safeParse(port).success
+    : port.length <= 15 && /^(?=.*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*$/.test(port);
 
 const portSchema = z
   .strictObject({
     protocol: z.enum(['TCP', 'UDP', 'SCTP']).nullish(),
     port: z
-      .union([portNumber, portName], { error: 'must be a number from 1 to 65535 or the name of a port' })
+      .union([z.number(), z.string()])
+      .refine(isPort, { error: 'must be a number from 1 to 65535 or the name of a port' })
       .nullish(),
     endPort: portNumber.nullish(),
   })

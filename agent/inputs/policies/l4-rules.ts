@@ -17,7 +17,7 @@ export const l4Rules = (ports: readonly NumberedPort[]): readonly PolicyPorts[] 
     const own = ports.filter((port) => port.protocol === protocol);
     if (own.length === 0) return [];
     if (own.some(({ term }) => term === undefined)) return [{ protocol }];
-    return [{ protocol, ports: mergedTerms(own.flatMap(({ term }) => term ?? [])) }];
+    return [{ protocol, ports: mergedTerms(own) }];
   });
   const terms = protocols.reduce((count, { ports: own }) => count + (own?.length ?? 1), 0);
   if (terms > MAX_SPLIT) return protocols;
@@ -32,10 +32,11 @@ const PROTOCOLS: readonly PolicyProtocol[] = ['tcp', 'udp', 'sctp'];
 export const portTerm = (first: number, last = first): PortTerm => (first === last ? first : [first, last]);
 
 /** Sorted. Ranges that overlap are one; ports beside each other stay ports, as each of them is cheaper to match than a range. */
-const mergedTerms = (terms: NumberedPort['term'][]): PortTerm[] => {
-  const ranges = terms.map((term): [number, number] =>
-    typeof term === 'number' ? [term, term] : [term?.[0] ?? 0, term?.[1] ?? 0],
-  );
+const mergedTerms = (ports: readonly NumberedPort[]): PortTerm[] => {
+  const ranges = ports.flatMap(({ term }): [number, number][] => {
+    if (term === undefined) return [];
+    return [typeof term === 'number' ? [term, term] : [term[0], term[1]]];
+  });
   ranges.sort(([a, z], [b, y]) => a - b || y - z);
   const merged: [number, number][] = [];
   for (const [first, last] of ranges) {

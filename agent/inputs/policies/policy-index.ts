@@ -11,6 +11,7 @@ import type { AdminProjection } from './admin/admin-projection.ts';
 import { AdminTable } from './admin/admin-table.ts';
 import type { PolicyNode } from './admin/node-peers.ts';
 import { canonicalSelector, isSelected } from './canonical-selector.ts';
+import { type IsolatingPolicy, isolatingPolicies, notesOf, type PolicyDescription } from './describe.ts';
 import { PeerTable } from './peer-table.ts';
 import { Placement } from './placement.ts';
 import { Postings } from './postings.ts';
@@ -107,12 +108,46 @@ export class PolicyIndex {
   }
 
   problems(): Problem[] {
-    const policies = this.#states.values().flatMap((state) => state.policies.values());
-    return [
-      ...policies.flatMap(({ projection }) => projection.problems),
-      ...this.#known.values().flatMap(({ problems }) => problems),
-      ...this.#admin.problems(),
-    ];
+    const ofPolicies = this.#states.values().flatMap((state) => this.#problemsOf(state));
+    return [...ofPolicies, ...this.#known.values().flatMap(({ problems }) => problems), ...this.#admin.problems()];
+  }
+
+  /** @param key `namespace/name` */
+  describePolicy(key: string): PolicyDescription | undefined {
+    const state = this.#states.get(namespaceOf(key));
+    const policy = state?.policies.get(key);
+    if (state === undefined || policy === undefined) return undefined;
+    const { site } = state.placement;
+    const rules = [...this.#targets.rulesOf(policy).values()].map(({ id, fact, set }) => ({
+      ...{ id, fact },
+      ...(set && { peers: { selects: set.selects, pods: this.#peers.sizeOf(set) } }),
+    }));
+    return {
+      policy: policy.projection.policy,
+      network: site.network,
+      targets: [...policy.group.members].map((member) => member.key).sort(),
+      rules,
+      problems: [...policy.projection.problems, ...notesOf(policy, site)],
+    };
+  }
+
+  /** Keys of the policies that have a rule, sorted. It looks at all of them: for people only. */
+  policiesOfRule(id: string): string[] {
+    const all = this.#states.values().flatMap(({ policies }) => policies.values());
+    return [...all.filter((policy) => this.#targets.rulesOf(policy).has(id)).map(({ key }) => key)].sort();
+  }
+
+  /** Of a pod of this node. @param key `namespace/name` */
+  isolating(key: string): IsolatingPolicy[] {
+    const groups = this.#states.get(namespaceOf(key))?.pods.get(key)?.target?.groups;
+    return isolatingPolicies(groups?.values().flatMap(({ policies }) => policies.values()) ?? []);
+  }
+
+  #problemsOf({ policies, placement }: NamespaceState): Problem[] {
+    return [...policies.values()].flatMap((policy) => [
+      ...policy.projection.problems,
+      ...notesOf(policy, placement.site),
+    ]);
   }
 
   #put(state: NamespaceState, key: string, after: PolicyPod | undefined, known: PodState | undefined): PodState {
