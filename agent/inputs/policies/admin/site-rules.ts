@@ -43,7 +43,8 @@ export class SiteRules {
         return peers.watch(network, selection, port, stale);
       },
     };
-    return [...site.sets.values()].flatMap(({ part }) => compileAdmin(templates, part, at, surroundings));
+    const parts = [...site.sets.values()].filter(({ members }) => members > 0);
+    return parts.flatMap(({ part }) => compileAdmin(templates, part, at, surroundings));
   }
 
   #install(site: SiteState, rules: ReadonlyMap<string, CompiledAdminRule>): void {
