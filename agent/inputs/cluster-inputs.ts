@@ -16,7 +16,7 @@ import { type NodeProjection, projectNode } from './node-projection.ts';
 import { projectPodParts, samePodParts } from './pod-parts.ts';
 import type { PodProjection } from './pod-projection.ts';
 import { projectPolicy } from './policies/policy-projection.ts';
-import type { PolicyCaches } from './policy-caches.ts';
+import { type PolicyCaches, policyCaches } from './policy-caches.ts';
 import type { Problem } from './problem.ts';
 import { projectRetiredIds, type RetiredIds } from './retired-ids.ts';
 import { badService, projectService } from './service-projection.ts';
@@ -101,11 +101,7 @@ export const createClusterInputs = ({
     services,
     slices,
     idPools,
-    policies: {
-      policies,
-      namespaces: partOf(namespaces, ({ policy }) => policy),
-      pods: partOf(pods, ({ policyPod }) => policyPod),
-    },
+    policies: policyCaches(policies, namespaces, pods),
     run: async (signal) => {
       await Promise.all(all.map((reflector) => reflector.run(signal)));
     },

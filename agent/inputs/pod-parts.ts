@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { jsonEqual } from '../../kube/json-equal.ts';
+import { keyOf } from '../../kube/object-key.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { type PodProjection, projectPod, samePod } from './pod-projection.ts';
 import type { PolicyPod } from './policies/types.ts';
@@ -29,7 +30,7 @@ export const projectPodParts = (object: KubeObject, localNode: string, before?: 
   const isNone = same !== undefined && same.pod === undefined && policyPod?.isLocal === false;
   const pod = isNone ? undefined : projectPod(object, localNode, before?.pod);
   const addresses = (): PeerAddresses =>
-    same?.policyPod?.addresses ?? peerAddresses(pod?.fact.networks ?? annotation, object);
+    same?.policyPod?.addresses ?? peerAddresses(pod?.fact.networks ?? annotation, keyOf(object));
   return {
     pod: kept(before?.pod, pod, samePod),
     policyPod: policyPod && kept(before?.policyPod, { ...policyPod, addresses: addresses() }, jsonEqual),

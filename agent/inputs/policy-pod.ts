@@ -31,10 +31,9 @@ export const projectPolicyPod = (object: KubeObject, localNode: string): Omit<Po
 
 /**
  * What cannot be read gives none: the pod's own node reports it.
- * @param from the entries, or the annotation that has them
+ * @param from the entries, or the annotation that has them @param pod `namespace/name`
  */
-export const peerAddresses = (from: PodNetworks | string | undefined, { metadata }: KubeObject): PeerAddresses => {
-  const pod = `${metadata.namespace}/${metadata.name}`;
+export const peerAddresses = (from: PodNetworks | string | undefined, pod: string): PeerAddresses => {
   const networks = typeof from === 'string' ? readOr(`Pod/${pod}`, [], () => parsePodNetworks(from, pod)) : from;
   // Nobody is reached at a locked interface, whatever policies say.
   const open = [...(networks ?? [])].filter(([, { role }]) => role !== 'infrastructure-locked');
@@ -88,7 +87,7 @@ const portSchema = z.object({
 const containersSchema = z
   .array(
     z
-      .object({ ports: z.array(z.unknown()).catch([]), restartPolicy: z.unknown() })
+      .object({ ports: z.array(z.unknown()).catch([]), restartPolicy: z.unknown().optional() })
       .catch({ ports: [], restartPolicy: undefined }),
   )
   .catch([]);

@@ -21,6 +21,8 @@ import { projectNamespaceParts } from '../inputs/namespace-parts.ts';
 import { projectNode } from '../inputs/node-projection.ts';
 import { projectPodParts } from '../inputs/pod-parts.ts';
 import { projectPolicy } from '../inputs/policies/policy-projection.ts';
+import { policyCaches } from '../inputs/policy-caches.ts';
+import { peerAddresses } from '../inputs/policy-pod.ts';
 import type { Problem } from '../inputs/problem.ts';
 import { projectService } from '../inputs/service-projection.ts';
 import { projectSlice, SLICE_INDEXES } from '../inputs/slice-projection.ts';
@@ -81,6 +83,12 @@ export const renderNode = (input: RenderInput): RenderDocument => {
   engine.start();
   engine.flush();
   const given = giveAddresses(objects, [...sinks.attachments.values()], facts, cluster);
+  for (const { pod: attached } of sinks.attachments.values()) {
+    const key = podKey(attached);
+    const [fact, pod] = [facts.get('pod', key), caches.policies?.pods.get(key)];
+    if (fact !== undefined && pod !== undefined)
+      feeder.policies.changePod(key, { ...pod, addresses: peerAddresses(fact.networks, key) });
+  }
   engine.flush();
   const document = renderDocument(sinks, engine.diagnostics);
   const found = [...problems, ...feeder.networks.problems, ...feeder.nodes.problems, ...feeder.policies.problems()].map(
@@ -125,11 +133,7 @@ const readCaches = (objects: readonly KubeObject[], node: string, problems: Prob
     pods: partOf(pods, ({ pod }) => pod),
     services: read('Service', projectService),
     slices: read('EndpointSlice', projectSlice, SLICE_INDEXES),
-    policies: {
-      policies: read('NetworkPolicy', projectPolicy),
-      namespaces: partOf(namespaces, ({ policy }) => policy),
-      pods: partOf(pods, ({ policyPod }) => policyPod),
-    },
+    policies: policyCaches(read('NetworkPolicy', projectPolicy), namespaces, pods),
   };
   for (const cache of [caches.nodes, caches.pods, caches.slices])
     for (const one of cache.values()) problems.push(...one.problems);

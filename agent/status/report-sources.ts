@@ -84,8 +84,7 @@ export const reportSources = ({
     ...problemsOfHealth(node, health.components()),
     ...inputs.problems(),
     ...core.feeder.networks.problems,
-    ...core.feeder.nodes.problems,
-    ...core.feeder.policies.problems(),
+    ...[...core.feeder.nodes.problems, ...core.feeder.policies.problems()],
     ...[...core.annotator.starved()].map(
       ([pod, message]): Problem => ({ object: `Pod/${pod}`, message, cause: 'addresses-exhausted' }),
     ),

@@ -191,7 +191,10 @@ it.each([
     expect.stringContaining(`ovn-udn does not enforce ${names}: what they deny is allowed`),
   ]);
   // What may not be read, or has no kind, is passed over, and nothing else changes.
-  for (const refused of [{ 'multi-networkpolicies': 403 }, { 'multi-networkpolicies': 404, adminnetworkpolicies: 403 }]) {
+  for (const refused of [
+    { 'multi-networkpolicies': 403 },
+    { 'multi-networkpolicies': 404, adminnetworkpolicies: 403 },
+  ]) {
     const without = await ask(refused);
     expect(without.exitStatus).toBe(exitStatus);
     expect(without.lines).toEqual(lines.filter((one) => !one.startsWith(line)));
@@ -208,5 +211,7 @@ it('check names the policies that nobody enforces', async () => {
     },
   ]);
   expect(await checkUnenforced(server([], { 'multi-networkpolicies': 404 }))).toEqual([]);
-  expect(await checkUnenforced(server(policies, { 'multi-networkpolicies': 403 }))).toMatchObject([{ result: 'unknown' }]);
+  expect(await checkUnenforced(server(policies, { 'multi-networkpolicies': 403 }))).toMatchObject([
+    { result: 'unknown' },
+  ]);
 });

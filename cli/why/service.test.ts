@@ -33,7 +33,12 @@ it('is unknown where the user may not read', () => {
 });
 
 it('names policies of its namespace that nothing enforces', () => {
-  const policy = { kind: 'MultiNetworkPolicy', apiVersion: 'k8s.cni.cncf.io/v1beta1', uid: 'u', podSelector: undefined };
+  const policy = {
+    kind: 'MultiNetworkPolicy',
+    apiVersion: 'k8s.cni.cncf.io/v1beta1',
+    uid: 'u',
+    podSelector: undefined,
+  };
   const policies = [
     { ...policy, namespace: 'red', name: 'deny' },
     { ...policy, namespace: 'blue', name: 'deny' },
