@@ -18,3 +18,10 @@ export const projectAdminPolicy = (kind: AdminPolicyKind, object: unknown): Admi
   );
   return { policy, problems };
 };
+
+/** One that cannot be projected. */
+export const badAdminPolicy = (policy: Pick<AdminPolicy, 'kind' | 'name'>, { message }: Error): Problem => ({
+  ...{ object: adminPolicyKey(policy), message: `${message}; ${NOT_ENFORCED}`, cause: 'object-unreadable' },
+});
+
+const NOT_ENFORCED = 'nobody knows whose traffic it is about, and it is not enforced';
