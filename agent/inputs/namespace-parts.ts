@@ -22,9 +22,7 @@ export const projectNamespaceParts = (object: KubeObject, before?: NamespacePart
   };
 };
 
-export const projectPolicyNamespace = ({
-  metadata: { name, labels = {}, annotations },
-}: KubeObject): PolicyNamespace => {
+const projectPolicyNamespace = ({ metadata: { name, labels = {}, annotations } }: KubeObject): PolicyNamespace => {
   const problems: Problem[] = [];
   const log = loggingOf(annotations?.[NAMESPACE_ANNOTATIONS.aclLogging], name, problems);
   return { name, labels, ...(log !== undefined && { log }), problems };

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type PodNetworks, parsePodNetworks } from '../../api/annotations/pod-networks.ts';
 import type { Labels } from '../../api/label-selector.ts';
 import { parseWith } from '../../api/parse.ts';
+import { SingleMap } from '../../base/single-map.ts';
 import { TextPool } from '../../base/text-pool.ts';
 import { WeakPool } from '../../base/weak-pool.ts';
 import { jsonEqual } from '../../kube/json-equal.ts';
@@ -38,7 +39,9 @@ export const peerAddresses = (from: PodNetworks | string | undefined, pod: strin
   // Nobody is reached at a locked interface, whatever policies say.
   const open = [...(networks ?? [])].filter(([, { role }]) => role !== 'infrastructure-locked');
   if (open.length === 0) return NO_ADDRESSES;
-  return new Map(open.map(([nadKey, { ipAddresses }]) => [TEXTS.one(nadKey), ipAddresses.map(addressOf)]));
+  const entries = open.map(([nadKey, { ipAddresses }]) => [TEXTS.one(nadKey), ipAddresses.map(addressOf)] as const);
+  const [only] = entries;
+  return only !== undefined && entries.length === 1 ? new SingleMap(...only) : new Map(entries);
 };
 
 const NO_ADDRESSES: PeerAddresses = new Map();

@@ -99,6 +99,24 @@ it('waits for what cannot be written, be it that the server refuses it or that i
   expect(names(database, 'Logical_Switch_Port')).toEqual(['a']);
 });
 
+it('is not made another one without what that needs: a port is there for the next pod of its name', async () => {
+  const { database, desired, reconciler } = await startWorld(ovnNorthbound);
+  const forAnother = (fragment: Fragment): Fragment => ({
+    ...fragment,
+    rows: (fragment.rows ?? []).map((row) => ({ ...row, columns: { ...row.columns, addresses: ['other'] } }) as never),
+  });
+  desired.set('net', SWITCH);
+  desired.set('a', pod('a'));
+  await reconciler.whenIdle();
+  desired.set('a', forAnother(isolated('a')));
+  await reconciler.whenIdle();
+  expect(database.rows('Logical_Switch_Port')).toMatchObject([{ addresses: ['a'] }]);
+  desired.set('z', GROUP);
+  await reconciler.whenIdle();
+  expect(database.rows('Logical_Switch_Port')).toMatchObject([{ addresses: ['other'] }]);
+  expect(database.rows('Port_Group')).toMatchObject([{ ports: [expect.anything()] }]);
+});
+
 it('stays when what it needs is wanted no more: it was not let in without it', async () => {
   const { database, desired, reconciler } = await startWorld(ovnNorthbound);
   desired.set('net', SWITCH);

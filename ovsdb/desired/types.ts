@@ -60,7 +60,7 @@ export type DesiredRow<DB = Tables, Table extends TableName<DB> = TableName<DB>>
     /** Unique in the database and the same in every run: it is how the row is recognised. */
     readonly key: string;
     readonly columns: DesiredColumns<DB[T]>;
-    /** Keys of rows of ours without which it must not come to be: it is inserted with them, or after them. */
+    /** Keys of rows of ours without which it must not come to be: it is inserted, or changed, with them or after them. */
     readonly needs?: readonly string[];
   };
 }[Table];

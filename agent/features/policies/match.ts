@@ -22,9 +22,9 @@ type Matched = Pick<PolicyRuleFact, 'direction' | 'family' | 'l4'>;
 const matchOf = ({ direction, family, l4 }: Matched, addresses: string, targets: string): string | undefined => {
   const [peerField, targetField] = direction === 'Ingress' ? ['src', 'dst'] : ['dst', 'src'];
   const ports = l4 === undefined ? [] : portTerms(l4);
-  if (addresses === 'nobody' || ports === undefined) return undefined;
+  if (addresses === 'none' || ports === undefined) return undefined;
   return [
-    ...(addresses === 'everybody' ? [] : [`ip${family}.${peerField} == ${addresses}`]),
+    ...(addresses === 'all' ? [] : [`ip${family}.${peerField} == ${addresses}`]),
     `ip${family}.${targetField} == $${targets}`,
     ...ports,
   ].join(' && ');
@@ -37,13 +37,13 @@ export const blocksInSet = ({ peers }: Pick<AdminRuleFact, 'peers'>): readonly s
 const peerAddresses = (id: string, peers: PolicyPeers, family: PolicyRuleFact['family']): string => {
   switch (peers.kind) {
     case 'any':
-      return 'everybody';
+      return 'all';
     case 'set':
       return `$${peerSetName(peers.set, family)}`;
     case 'blocks': {
       const { blocks } = peers;
-      if (blocks.length === 0) return 'nobody';
-      if (blocks.some((block) => prefixLength(block) === 0)) return 'everybody';
+      if (blocks.length === 0) return 'none';
+      if (blocks.some((block) => prefixLength(block) === 0)) return 'all';
       return blocks.length > MAX_INLINE_BLOCKS ? `$${blockSetName(id)}` : setOf(blocks);
     }
   }

@@ -159,3 +159,15 @@ it('puts the pods of a peer set into it, whatever node they are on', () => {
   expect(addresses.get(peerSetName('s', 4))).toEqual(['192.168.2.3', '192.168.2.4']);
   expect(addresses.get(peerSetName('s', 6))).toEqual(['fd00::3']);
 });
+
+it('lets the node reach its pods on every network, in both families', () => {
+  const it = cluster().subnets('node1', 'default', ['10.128.0.0/23', 'fd00:10::/64']);
+  expect(acls(it, 'NetpolNode').sort()).toEqual(
+    [
+      ['to-lport', 'allow-related', 1001, 2, 'ip4.src==10.128.0.2'],
+      ['to-lport', 'allow-related', 1001, 2, 'ip6.src==fd00:10::2'],
+      ['to-lport', 'allow-related', 1001, 2, 'ip4.src==192.168.1.2'],
+      ['to-lport', 'allow-related', 1001, 2, 'ip4.src==100.200.0.2'],
+    ].sort(),
+  );
+});

@@ -168,16 +168,13 @@ export class PolicyIndex {
     );
     const policy: PolicyState = { key, projection, templates, group, rules: new Map(), perTarget, unwatch: [] };
     state.policies.set(key, policy);
-    group.policies.add(policy);
-    this.#targets.markPolicy(policy);
-    this.#targets.markTargets(group.members);
+    this.#targets.add(policy);
   }
 
   /** @param next the group that it goes to, which stays though it may be empty now */
   #endPolicy(state: NamespaceState, policy: PolicyState, next: TargetGroup | undefined): void {
     const { group } = policy;
     state.policies.delete(policy.key);
-    group.policies.delete(policy);
     this.#targets.end(policy);
     if (group.policies.size > 0 || group === next) return;
     state.groups.delete(group.selector.text);
@@ -189,7 +186,14 @@ export class PolicyIndex {
     const selector = canonicalSelector(policy.podSelector);
     const known = state.groups.get(selector.text);
     if (known !== undefined) return known;
-    const group: TargetGroup = { selector, policies: new Set(), members: new Set(), rules: new Map() };
+    const group: TargetGroup = {
+      selector,
+      policies: new Set(),
+      named: new Set(),
+      isolating: { Ingress: 0, Egress: 0 },
+      members: new Set(),
+      rules: new Map(),
+    };
     state.groups.set(selector.text, group);
     state.filed.add(group);
     for (const pod of state.pods.values()) {

@@ -8,6 +8,8 @@ export class RuleTable {
   readonly #facts: FactStore;
   readonly #peers: PeerTable;
   readonly #rules = new Map<string, { readonly rule: CompiledRule; uses: number }>();
+  /** Not held any more, until `flush`: what replaces a policy usually holds most of it again. */
+  readonly #idle = new Set<string>();
   readonly #denyGroups = new Map<string, number>();
 
   constructor(facts: FactStore, peers: PeerTable) {
@@ -30,10 +32,19 @@ export class RuleTable {
     const known = this.#rules.get(id);
     if (known === undefined) return;
     known.uses -= 1;
-    if (known.uses > 0) return;
-    this.#rules.delete(id);
-    this.#facts.set('policyRule', id, undefined);
-    if (known.rule.set !== undefined) this.#peers.release(known.rule.set);
+    if (known.uses === 0) this.#idle.add(id);
+  }
+
+  /** Ends the rules that nobody holds. */
+  flush(): void {
+    for (const id of this.#idle) {
+      const known = this.#rules.get(id);
+      if (known === undefined || known.uses > 0) continue;
+      this.#rules.delete(id);
+      this.#facts.set('policyRule', id, undefined);
+      if (known.rule.set !== undefined) this.#peers.release(known.rule.set);
+    }
+    this.#idle.clear();
   }
 
   acquireDenyGroup(id: string, group: DenyGroupFact): void {

@@ -1,6 +1,8 @@
 /** What the index holds of pods, policies and namespaces between two events. */
 
+import type { PolicyDirection } from '../../model/policies/facts.ts';
 import type { CompiledRule } from './compile.ts';
+import type { HeldRules } from './held-rules.ts';
 import type { LivePeers } from './peer-table.ts';
 import type { Placement } from './placement.ts';
 import type { Postings, Selecting } from './postings.ts';
@@ -18,8 +20,9 @@ export interface PodState {
 
 export interface TargetState {
   readonly groups: Set<TargetGroup>;
-  /** Ids of the rules and of the deny group that it holds. */
-  rules: readonly string[];
+  readonly held: HeldRules;
+  /** Those of its own numbers for named ports. */
+  named: ReadonlyMap<string, CompiledRule>;
   denyGroup: string | undefined;
   /** Ids of the subject sets of administrators' policies that it is in. */
   subjects: readonly string[];
@@ -28,6 +31,10 @@ export interface TargetState {
 /** All policies of a namespace with the same selector, and the pods of this node that it selects. */
 export interface TargetGroup extends Selecting {
   readonly policies: Set<PolicyState>;
+  /** Those of them that have rules per target. */
+  readonly named: Set<PolicyState>;
+  /** How many of them isolate in each direction. */
+  readonly isolating: Record<PolicyDirection, number>;
   readonly members: Set<PodState>;
   /** By id, with the number of its policies that have it. */
   readonly rules: Map<string, { readonly rule: CompiledRule; uses: number }>;

@@ -3,6 +3,7 @@ import type { FactStore } from '../../model/fact-store.ts';
 import type { AclLog, AclSeverity, DenyGroupFact, PodPolicyFact, PolicyDirection } from '../../model/policies/facts.ts';
 import { denyGroupId } from '../../model/policies/ids.ts';
 import { type CompiledRule, compileForTarget, compileTemplate, type RuleSite } from './compile.ts';
+import { HeldRules } from './held-rules.ts';
 import type { PeerTable } from './peer-table.ts';
 import { RuleTable } from './rule-table.ts';
 import type { NamespaceState, PodState, PolicyState, TargetGroup, TargetState } from './state.ts';
@@ -47,13 +48,16 @@ export class TargetTable {
     // A policy has rules while it has a target.
     if (group.members.size === 0) for (const policy of group.policies) this.markPolicy(policy);
     group.members.add(state);
-    targetOf(state).groups.add(group);
+    const own = this.#targetOf(state);
+    own.groups.add(group);
+    for (const { rule } of group.rules.values()) own.held.hold(rule);
     this.markTargets([state]);
   }
 
   leave(group: TargetGroup, state: PodState): void {
     group.members.delete(state);
     state.target?.groups.delete(group);
+    for (const id of group.rules.keys()) state.target?.held.drop(id);
     this.markTargets([state]);
     if (group.members.size === 0) for (const policy of group.policies) this.markPolicy(policy);
   }
@@ -61,17 +65,30 @@ export class TargetTable {
   /** The subject sets that a pod of this node is in are these now, sorted. */
   setSubjects(state: PodState, subjects: readonly string[]): void {
     if (subjects.length === 0 && state.target === undefined) return;
-    targetOf(state).subjects = subjects;
+    this.#targetOf(state).subjects = subjects;
     this.markTargets([state]);
   }
 
-  /** What a policy gave to its group is not there any more. */
+  add(policy: PolicyState): void {
+    const { group, perTarget } = policy;
+    group.policies.add(policy);
+    if (perTarget.length > 0) group.named.add(policy);
+    for (const direction of policy.projection.policy.types) group.isolating[direction] += 1;
+    this.markPolicy(policy);
+    this.markTargets(group.members);
+  }
+
+  /** What it gave to its group ends with it. */
   end(policy: PolicyState): void {
+    const { group } = policy;
+    group.policies.delete(policy);
+    group.named.delete(policy);
+    for (const direction of policy.projection.policy.types) group.isolating[direction] -= 1;
     this.#stalePolicies.delete(policy);
     this.#install(policy, new Map());
     for (const unwatch of policy.unwatch) unwatch();
     policy.unwatch = [];
-    this.markTargets(policy.group.members);
+    this.markTargets(group.members);
   }
 
   settle(): void {
@@ -83,6 +100,7 @@ export class TargetTable {
       this.#staleTargets.clear();
       for (const state of targets) this.#publish(state);
     }
+    this.#rules.flush();
   }
 
   /** All rules of a policy that exist, with those of its targets' named ports. */
@@ -110,19 +128,22 @@ export class TargetTable {
     }
     policy.unwatch = unwatch;
     for (const end of before) end();
-    if (this.#install(policy, rules) || policy.perTarget.length > 0) this.markTargets(policy.group.members);
+    this.#install(policy, rules);
+    if (policy.perTarget.length > 0) this.markTargets(policy.group.members);
   }
 
-  /** @returns whether the group has other rules now */
-  #install(policy: PolicyState, rules: ReadonlyMap<string, CompiledRule>): boolean {
+  /** Only what its group did not have, or has not any more, concerns the targets. */
+  #install(policy: PolicyState, rules: ReadonlyMap<string, CompiledRule>): void {
     const { group, rules: before } = policy;
-    let isOther = false;
     for (const [id, rule] of rules) {
       if (before.has(id)) continue;
       const known = group.rules.get(id);
       if (known !== undefined) known.uses += 1;
-      else group.rules.set(id, { rule, uses: 1 });
-      isOther ||= known === undefined;
+      else {
+        group.rules.set(id, { rule, uses: 1 });
+        for (const { target } of group.members) target?.held.hold(rule);
+        this.markTargets(group.members);
+      }
     }
     for (const id of before.keys()) {
       const known = rules.has(id) ? undefined : group.rules.get(id);
@@ -130,10 +151,10 @@ export class TargetTable {
       known.uses -= 1;
       if (known.uses > 0) continue;
       group.rules.delete(id);
-      isOther = true;
+      for (const { target } of group.members) target?.held.drop(id);
+      this.markTargets(group.members);
     }
     policy.rules = rules;
-    return isOther;
   }
 
   #siteOf({ key, projection: { policy } }: PolicyState): RuleSite | undefined {
@@ -147,23 +168,28 @@ export class TargetTable {
   #publish(state: PodState): void {
     const { target } = state;
     if (target === undefined) return;
-    const site = this.#options.stateOf(state.pod.namespace)?.placement.site;
-    const rules = new Map<string, CompiledRule>();
-    if (target.groups.size > 0 && site?.network !== undefined) this.#collectRules(state, target, rules);
-    const before = new Set(target.rules);
-    for (const [id, rule] of rules) if (!before.has(id)) this.#rules.acquire(rule);
-    for (const id of before) if (!rules.has(id)) this.#rules.release(id);
-    target.rules = [...rules.keys()].sort();
-    this.#options.facts.set('podPolicy', state.key, this.#factOf(state, target, site?.network));
+    this.#holdNamed(state, target);
+    const network = this.#options.stateOf(state.pod.namespace)?.placement.site.network;
+    this.#options.facts.set('podPolicy', state.key, this.#factOf(state, target, network));
     if (target.groups.size === 0 && target.subjects.length === 0) state.target = undefined;
   }
 
-  #collectRules({ pod }: PodState, { groups }: TargetState, rules: Map<string, CompiledRule>): void {
-    for (const group of groups) {
-      for (const [id, { rule }] of group.rules) rules.set(id, rule);
-      for (const policy of group.policies)
-        for (const rule of this.#rulesForTarget(policy, pod.ports)) rules.set(rule.id, rule);
-    }
+  #targetOf(state: PodState): TargetState {
+    state.target ??= {
+      ...{ groups: new Set(), held: new HeldRules(this.#rules), named: new Map() },
+      ...{ denyGroup: undefined, subjects: [] },
+    };
+    return state.target;
+  }
+
+  #holdNamed({ pod }: PodState, target: TargetState): void {
+    const named = new Map<string, CompiledRule>();
+    for (const group of target.groups)
+      for (const policy of group.named)
+        for (const rule of this.#rulesForTarget(policy, pod.ports)) named.set(rule.id, rule);
+    for (const [id, rule] of named) if (!target.named.has(id)) target.held.hold(rule);
+    for (const id of target.named.keys()) if (!named.has(id)) target.held.drop(id);
+    target.named = named;
   }
 
   #rulesForTarget(policy: PolicyState, ports: PodState['pod']['ports']): CompiledRule[] {
@@ -183,20 +209,13 @@ export class TargetTable {
       target.denyGroup = id;
     }
     if (network === undefined || (id === undefined && target.subjects.length === 0)) return undefined;
-    const { rules, subjects } = target;
-    return { network, isolated, denyGroup: id ?? '', rules, ...(subjects.length > 0 && { subjects }) };
+    const { held, subjects } = target;
+    return { network, isolated, denyGroup: id ?? '', rules: held.ids, ...(subjects.length > 0 && { subjects }) };
   }
 }
 
-const targetOf = (state: PodState): TargetState => {
-  state.target ??= { groups: new Set(), rules: [], denyGroup: undefined, subjects: [] };
-  return state.target;
-};
-
 const isIsolated = ({ groups }: TargetState, direction: PolicyDirection): boolean =>
-  groups
-    .values()
-    .some(({ policies }) => policies.values().some((one) => one.projection.policy.types.includes(direction)));
+  groups.values().some(({ isolating }) => isolating[direction] > 0);
 
 const denyGroupOf = (network: string, namespace: string, severity: AclSeverity | undefined): DenyGroupFact => ({
   network,

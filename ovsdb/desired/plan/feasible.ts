@@ -101,7 +101,7 @@ export class Feasibility {
       const existing = this.#lookup.existing(row);
       this.#nodes.set(key, { row, existing, obstacle: this.#ownObstacle(row, existing) });
       for (const needed of referredKeys(row)) if (this.#isAbsent(needed)) queue.push(needed);
-      if (existing === undefined) queue.push(...(row.needs ?? []).filter((needed) => this.#isAbsent(needed)));
+      queue.push(...(row.needs ?? []).filter((needed) => this.#isAbsent(needed)));
       if (existing === undefined && !this.#isRoot(row.table)) queue.push(...this.#supporterKeys(key));
     }
   }
@@ -121,7 +121,7 @@ export class Feasibility {
       found = false;
       for (const [key, node] of this.#nodes) {
         if (node.obstacle !== undefined) continue;
-        node.obstacle = this.#unresolved(node.row) ?? this.#needy(key, node) ?? this.#lonely(key, node);
+        node.obstacle = this.#unresolved(node.row) ?? this.#needy(node.row) ?? this.#lonely(key, node);
         found ||= node.obstacle !== undefined;
       }
     }
@@ -171,10 +171,9 @@ export class Feasibility {
     return this.#lookup.desired.row(reference.ref)?.table === refTable && this.isInsertable(reference.ref);
   }
 
-  /** A row that is to be inserted, and would be there without what it must not be without. */
-  #needy(key: string, { row, existing }: Node): Held | undefined {
-    if (existing !== undefined) return undefined;
-    const missing = row.needs?.find((needed) => !this.#isThere(needed) && !this.isInsertable(needed));
+  /** A row that would be what it is to be without what it must not be without. */
+  #needy({ key, needs }: AnyDesiredRow): Held | undefined {
+    const missing = needs?.find((needed) => !this.#isThere(needed) && !this.isInsertable(needed));
     return missing === undefined
       ? undefined
       : held(`"${key}" must not be without ${describeTarget(missing)}, which does not exist`, [targetToken(missing)]);
