@@ -91,7 +91,7 @@ it('follows administrators’ policies, and what nodes have for labels and addre
   expect(facts.get('podPolicy', 'red/web')).toMatchObject({ isolated: [], subjects: [expect.any(String)] });
   nodes.set('n2', node('192.0.2.10'));
   expect(peers()).toEqual([{ kind: 'nodes', addresses: ['192.0.2.10'] }]);
-  admin.delete('a');
+  admin.remove('a');
   expect([peers(), facts.get('podPolicy', 'red/web')]).toEqual([[], undefined]);
 });
 
