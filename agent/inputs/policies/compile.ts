@@ -79,8 +79,8 @@ export const compileForTarget = (
 export const numberOf = ({ name, protocol }: PortName, ports: readonly NamedPort[]): number | undefined =>
   ports.find((port) => port.name === name && port.protocol === protocol)?.port;
 
-/** Blocks have no pods that could say what the name means. */
-const namedPeers = (peers: TemplatePeers): Selection | undefined => {
+/** Whose ports a name is about: blocks have no pods that could say what it means. */
+export const namedPeers = (peers: TemplatePeers): Selection | undefined => {
   switch (peers.kind) {
     case 'any':
       return EVERY_POD;

@@ -3,10 +3,10 @@ import type { NetworkPolicy, PolicyType } from '../../../api/network-policy.ts';
 import { FAMILIES } from '../../../net/ip.ts';
 import type { PolicyRuleFact } from '../../model/policies/facts.ts';
 import type { Problem } from '../problem.ts';
-import { numberOf } from './compile.ts';
+import { namedPeers, numberOf } from './compile.ts';
 import type { Site } from './placement.ts';
 import type { PolicyState } from './state.ts';
-import { portNameText } from './templates.ts';
+import { MAX_NUMBERS, type PortName, portNameText, type Selection } from './templates.ts';
 
 export interface PolicyDescription {
   readonly policy: NetworkPolicy;
@@ -36,11 +36,15 @@ export interface IsolatingPolicy {
 export const isolatingPolicies = (policies: Iterable<PolicyState>): IsolatingPolicy[] =>
   [...policies].map(({ key, projection: { policy } }) => ({ policy: key, types: policy.types })).sort(byPolicy);
 
+/** Numbers that peers have for a port. */
+type CountNumbers = (network: string, selection: Selection, port: PortName) => number;
+
 /** What of a policy cannot be followed, though it can be read. Only of one with targets on this node. */
-export const notesOf = (state: PolicyState, { network, families }: Site): Problem[] => {
+export const notesOf = (state: PolicyState, { network, families }: Site, countNumbers: CountNumbers): Problem[] => {
   if (network === undefined || state.group.members.size === 0) return [];
-  const messages = [...new Set([...lackedFamilies(state, families), ...unknownPorts(state)])];
-  return messages.map((message) => ({ object: `NetworkPolicy/${state.key}`, severity: 'warning', message }));
+  const numbersOf = (selection: Selection, port: PortName): number => countNumbers(network, selection, port);
+  const messages = new Set([...lackedFamilies(state, families), ...portNotes(state, numbersOf)]);
+  return [...messages].map((message) => ({ object: `NetworkPolicy/${state.key}`, severity: 'warning', message }));
 };
 
 const lackedFamilies = ({ templates }: PolicyState, families: Site['families']): string[] =>
@@ -49,19 +53,23 @@ const lackedFamilies = ({ templates }: PolicyState, families: Site['families']):
     return isNamed ? [`its ipBlocks of IPv${family} match nothing: the network has no IPv${family} addresses`] : [];
   });
 
-const unknownPorts = ({ templates, group, rules }: PolicyState): string[] =>
+const portNotes = (
+  { templates, group }: PolicyState,
+  numbersOf: (selection: Selection, port: PortName) => number,
+): string[] =>
   templates.flatMap(({ direction, peers, ports }) =>
-    (ports?.named ?? []).flatMap((port) => {
+    (ports?.named ?? []).flatMap((port): string | readonly string[] => {
       const name = `port ${portNameText(port)}`;
       if (direction === 'Ingress') {
         const isKnown = group.members.values().some(({ pod }) => numberOf(port, pod.ports) !== undefined);
-        return isKnown ? [] : [`no pod of this node that it selects has a ${name}`];
+        return isKnown ? [] : `no pod of this node that it selects has a ${name}`;
       }
-      if (peers.kind === 'blocks') return [`${name} has no number for an ipBlock, and allows nothing there`];
-      const isKnown = rules
-        .values()
-        .some(({ set }) => set?.port?.name === port.name && set.port.protocol === port.protocol);
-      return isKnown ? [] : [`no peer has a ${name}`];
+      const selection = namedPeers(peers);
+      if (selection === undefined) return `${name} has no number for an ipBlock, and allows nothing there`;
+      const numbers = numbersOf(selection, port);
+      if (numbers > MAX_NUMBERS)
+        return `peers have ${numbers} numbers for ${name}: the ${MAX_NUMBERS} of most pods are allowed`;
+      return numbers > 0 ? [] : `no peer has a ${name}`;
     }),
   );
 

@@ -1,4 +1,5 @@
 /** Which pods are in which peer sets, and the facts about it. A selection is looked at only while something needs it. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Ip } from '../../../net/ip.ts';
 import type { FactStore } from '../../model/fact-store.ts';
 import { isSelected } from './canonical-selector.ts';
@@ -25,6 +26,8 @@ interface NameWatch {
   readonly port: PortName;
   /** Number → how many members call it so. */
   readonly counts: Map<number, number>;
+  /** Those that count, in order. */
+  used: readonly number[];
   readonly readers: Map<() => void, number>;
 }
 
@@ -75,18 +78,19 @@ export class PeerTable {
     this.#dropIfUnused(live);
   }
 
-  /** Numbers that peers have for a named port, the lowest ones. @param onChange they may be others now */
+  /** Numbers that peers have for a named port, as many as may count. @param onChange they are others now */
   watch(network: string, selection: Selection, port: PortName, onChange: () => void): readonly number[] {
     const live = this.#ensure(network, selection);
     const name = portNameText(port);
     let watch = live.names.get(name);
     if (watch === undefined) {
-      watch = { port, counts: new Map(), readers: new Map() };
+      watch = { port, counts: new Map(), used: [], readers: new Map() };
       live.names.set(name, watch);
       for (const { pod } of live.members) count(watch, pod, 1);
+      watch.used = usedNumbers(watch);
     }
     watch.readers.set(onChange, (watch.readers.get(onChange) ?? 0) + 1);
-    return [...watch.counts.keys()].sort((a, b) => a - b).slice(0, MAX_NUMBERS);
+    return watch.used;
   }
 
   unwatch(network: string, selection: Selection, port: PortName, onChange: () => void): void {
@@ -124,6 +128,11 @@ export class PeerTable {
     let isOther = false;
     for (const { filing } of this.#networks.values()) isOther = filing.changeNamespace(name) || isOther;
     return isOther;
+  }
+
+  /** How many numbers the peers have for a port that is watched. */
+  numbersOf(network: string, selection: Selection, port: PortName): number {
+    return this.#networks.get(network)?.live.get(selection.text)?.names.get(portNameText(port))?.counts.size ?? 0;
   }
 
   /** How many pods are in a set. */
@@ -203,9 +212,13 @@ export class PeerTable {
 
   #recount(live: LivePeers, before: PolicyPod | undefined, after: PolicyPod | undefined): void {
     for (const watch of live.names.values()) {
-      const isLost = before !== undefined && count(watch, before, -1);
-      const isNew = after !== undefined && count(watch, after, 1);
-      if (isLost || isNew) for (const onChange of [...watch.readers.keys()]) onChange();
+      const isLess = before !== undefined && count(watch, before, -1);
+      const isMore = after !== undefined && count(watch, after, 1);
+      if (!isLess && !isMore) continue;
+      const used = usedNumbers(watch);
+      if (isDeepStrictEqual(used, watch.used)) continue;
+      watch.used = used;
+      for (const onChange of [...watch.readers.keys()]) onChange();
     }
   }
 }
@@ -213,12 +226,18 @@ export class PeerTable {
 const hasPort = (pod: PolicyPod, port: PeerSetSpec['port']): boolean =>
   port === undefined || numberOf(port, pod.ports) === port.port;
 
-/** @returns whether a number came or went */
+/** @returns whether it changes which numbers count */
 const count = ({ port, counts }: NameWatch, pod: PolicyPod, by: 1 | -1): boolean => {
   const number = numberOf(port, pod.ports);
   if (number === undefined) return false;
-  const before = counts.get(number) ?? 0;
-  if (before + by > 0) counts.set(number, before + by);
+  const after = (counts.get(number) ?? 0) + by;
+  if (after > 0) counts.set(number, after);
   else counts.delete(number);
-  return before === 0 || before + by === 0;
+  return after === 0 || after === by || counts.size > MAX_NUMBERS;
+};
+
+/** Where there are too many, those of most pods: who adds numbers must not push out what others use. */
+const usedNumbers = ({ counts }: NameWatch): readonly number[] => {
+  const numbers = [...counts].sort(([a, some], [b, others]) => others - some || a - b).map(([number]) => number);
+  return numbers.slice(0, MAX_NUMBERS).sort((a, b) => a - b);
 };

@@ -1,47 +1,27 @@
 /** The index against an evaluator that knows nothing of rules and sets, and against itself in another order. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type LabelSelector, type Labels, matchesSelector } from '../../../api/label-selector.ts';
-import { type Cidr, cidrContainsIp, parseCidr } from '../../../net/cidr.ts';
-import { type Ip, ipFamily, parseIp } from '../../../net/ip.ts';
+import type { LabelSelector, Labels } from '../../../api/label-selector.ts';
+import { cidrContainsIp } from '../../../net/cidr.ts';
+import { ipFamily, parseIp } from '../../../net/ip.ts';
 import type { FactStore } from '../../model/fact-store.ts';
 import type { FactKind, Facts } from '../../model/facts.ts';
 import type { PolicyDirection, PolicyProtocol } from '../../model/policies/facts.ts';
-import { DEFAULT_SUBNET, PolicyWorld, WORLD_NETWORKS, type WorldPod } from '../../testing/policy-world.ts';
-
-interface Peer {
-  readonly podSelector?: LabelSelector;
-  readonly namespaceSelector?: LabelSelector;
-  readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
-}
-interface Port {
-  readonly protocol?: 'TCP' | 'UDP' | 'SCTP';
-  readonly port?: number | string;
-  readonly endPort?: number;
-}
-interface Rule {
-  readonly from?: readonly Peer[];
-  readonly to?: readonly Peer[];
-  readonly ports?: readonly Port[];
-}
-interface Spec {
-  readonly podSelector: LabelSelector;
-  readonly policyTypes?: readonly PolicyDirection[];
-  readonly ingress?: readonly Rule[];
-  readonly egress?: readonly Rule[];
-}
-
-/** Everything that there is; the events bring it about. */
-interface Objects {
-  readonly namespaces: Map<string, Labels>;
-  readonly networks: Set<Tenant>;
-  readonly pods: Map<string, WorldPod>;
-  readonly policies: Map<string, Spec>;
-}
-type Tenant = keyof typeof WORLD_NETWORKS;
+import {
+  isAllowed,
+  type KnownNamespace,
+  networkOf,
+  type Objects,
+  type Peer,
+  type Port,
+  type Probe,
+  type Spec,
+  type Tenant,
+} from '../../testing/naive-policies.ts';
+import { PolicyWorld, WORLD_NETWORKS, type WorldPod } from '../../testing/policy-world.ts';
 
 type Event =
-  | { readonly kind: 'namespace'; readonly name: string; readonly labels: Labels | undefined }
+  | { readonly kind: 'namespace'; readonly name: string; readonly known: KnownNamespace | undefined }
   | { readonly kind: 'network'; readonly name: Tenant; readonly isThere: boolean }
   | { readonly kind: 'pod'; readonly key: string; readonly pod: WorldPod | undefined }
   | { readonly kind: 'policy'; readonly key: string; readonly spec: Spec | undefined };
@@ -54,6 +34,15 @@ const often = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
 const key = fc.constantFrom('app', 'tier');
 const value = fc.constantFrom('a', 'b');
 const labels: fc.Arbitrary<Labels> = fc.dictionary(key, value, { maxKeys: 2 });
+const known: fc.Arbitrary<KnownNamespace> = fc.record({
+  labels,
+  log: fc.constantFrom(
+    undefined,
+    undefined,
+    { allow: 'info' as const },
+    { deny: 'alert' as const, allow: 'info' as const },
+  ),
+});
 const expression = fc.oneof(
   fc.record({ key, operator: fc.constantFrom('In', 'NotIn'), values: fc.array(value, { minLength: 1, maxLength: 2 }) }),
   fc.record({ key, operator: fc.constantFrom('Exists', 'DoesNotExist') }),
@@ -113,7 +102,7 @@ const pod = fc
   });
 
 const event: fc.Arbitrary<Event> = fc.oneof(
-  fc.record({ kind: fc.constant('namespace' as const), name: fc.constantFrom(...NAMESPACES), labels: often(labels) }),
+  fc.record({ kind: fc.constant('namespace' as const), name: fc.constantFrom(...NAMESPACES), known: often(known) }),
   fc.record({ kind: fc.constant('network' as const), name: fc.constantFrom(...TENANTS), isThere: fc.boolean() }),
   {
     weight: 4,
@@ -132,8 +121,8 @@ const put = <K, V>(map: Map<K, V>, at: K, item: V | undefined): void => {
 const replay = (events: readonly Event[], world: PolicyWorld, objects: Objects): void => {
   for (const one of events) {
     if (one.kind === 'namespace') {
-      put(objects.namespaces, one.name, one.labels);
-      world.namespace(one.name, one.labels);
+      put(objects.namespaces, one.name, one.known);
+      world.namespace(one.name, one.known?.labels, one.known?.log);
     } else if (one.kind === 'network') {
       if (one.isThere) objects.networks.add(one.name);
       else objects.networks.delete(one.name);
@@ -152,7 +141,7 @@ const eventsOf = ({ namespaces, networks, pods, policies }: Objects): Event[] =>
   ...[...policies].map(([at, one]): Event => ({ kind: 'policy', key: at, spec: one })),
   ...[...pods].map(([at, one]): Event => ({ kind: 'pod', key: at, pod: one })),
   ...[...networks].map((name): Event => ({ kind: 'network', name, isThere: true })),
-  ...[...namespaces].map(([name, one]): Event => ({ kind: 'namespace', name, labels: one })),
+  ...[...namespaces].map(([name, one]): Event => ({ kind: 'namespace', name, known: one })),
 ];
 
 const KINDS = ['policyRule', 'peerSet', 'denyGroup', 'podPolicy', 'policyPeer'] as const satisfies readonly FactKind[];
@@ -245,16 +234,6 @@ const expectNaive = (facts: FactStore, objects: Objects): void => {
   expect(wrong).toEqual([]);
 };
 
-interface Probe {
-  readonly network: string;
-  readonly at: string;
-  readonly target: WorldPod;
-  readonly direction: PolicyDirection;
-  readonly ip: Ip;
-  readonly protocol: PolicyProtocol;
-  readonly port: number;
-}
-
 const isAllowedByFacts = (
   facts: FactStore,
   { network, at, direction, ip, protocol: of, port: number }: Probe,
@@ -281,85 +260,3 @@ const isAllowedByFacts = (
     );
   });
 };
-
-const namespaceOf = (at: string): string => at.split('/')[0] ?? '';
-
-const networkOf = (at: string, { networks }: Objects): { name: string; subnets: readonly Cidr[] } | undefined => {
-  const namespace = namespaceOf(at) as Tenant;
-  if (!(namespace in WORLD_NETWORKS)) return { name: 'default', subnets: [parseCidr(DEFAULT_SUBNET)] };
-  const { name, subnets } = WORLD_NETWORKS[namespace];
-  return networks.has(namespace) ? { name, subnets: subnets.map(parseCidr) } : undefined;
-};
-
-const isAllowed = (probe: Probe, objects: Objects): boolean => {
-  const own = [...objects.policies].filter(
-    ([at, one]) =>
-      namespaceOf(at) === namespaceOf(probe.at) &&
-      matchesSelector(one.podSelector, probe.target.labels ?? {}) &&
-      typesOf(one).includes(probe.direction),
-  );
-  if (own.length === 0) return true;
-  return own.some(([at, one]) =>
-    (probe.direction === 'Ingress' ? one.ingress : one.egress)?.some((rule) =>
-      ruleAllows(rule, probe, namespaceOf(at), objects),
-    ),
-  );
-};
-
-const typesOf = ({ policyTypes = [], egress = [] }: Spec): readonly PolicyDirection[] =>
-  policyTypes.length > 0 ? policyTypes : egress.length > 0 ? ['Ingress', 'Egress'] : ['Ingress'];
-
-const ruleAllows = (rule: Rule, probe: Probe, namespace: string, objects: Objects): boolean => {
-  const whom = rule.from ?? rule.to ?? [];
-  const which = rule.ports ?? [];
-  const candidates: (Peer | undefined)[] = whom.length === 0 ? [undefined] : [...whom];
-  return candidates.some((one) =>
-    (which.length === 0 ? [undefined] : which).some((portOf) => allows(one, portOf, probe, namespace, objects)),
-  );
-};
-
-const allows = (
-  whom: Peer | undefined,
-  which: Port | undefined,
-  probe: Probe,
-  namespace: string,
-  objects: Objects,
-): boolean => {
-  const pods = peerPods(whom, probe, namespace, objects);
-  const isPeer = whom === undefined || (whom.ipBlock ? isIn(whom.ipBlock, probe.ip) : pods.length > 0);
-  if (!isPeer) return false;
-  if (which === undefined) return true;
-  if ((which.protocol ?? 'TCP').toLowerCase() !== probe.protocol) return false;
-  if (which.port === undefined) return true;
-  if (typeof which.port === 'number') return which.port <= probe.port && probe.port <= (which.endPort ?? which.port);
-  if (whom?.ipBlock !== undefined && probe.direction === 'Egress') return false;
-  const owners = probe.direction === 'Ingress' ? [probe.target] : pods;
-  return owners.some(
-    ({ ports: own = [] }) =>
-      own.find((text) => text.startsWith(`${which.port}:${probe.protocol}:`))?.split(':')[2] === String(probe.port),
-  );
-};
-
-const isIn = ({ cidr, except = [] }: NonNullable<Peer['ipBlock']>, ip: Ip): boolean =>
-  cidrContainsIp(parseCidr(cidr), ip) && !except.some((part) => cidrContainsIp(parseCidr(part), ip));
-
-/** Pods that have the address on the same network, and are selected. */
-const peerPods = (whom: Peer | undefined, { network, ip }: Probe, namespace: string, objects: Objects): WorldPod[] =>
-  [...objects.pods].flatMap(([at, one]) => {
-    const place = networkOf(at, objects);
-    const nad = namespaceOf(at) in WORLD_NETWORKS ? `${namespaceOf(at)}/net` : 'default';
-    const isThere =
-      one.finished !== true &&
-      place?.name === network &&
-      place.subnets.some((subnet) => cidrContainsIp(subnet, ip)) &&
-      one.ips?.[nad]?.some((text) => parseIp(text) === ip) === true;
-    if (!isThere) return [];
-    const known = objects.namespaces.get(namespaceOf(at));
-    const isSelected =
-      whom?.namespaceSelector === undefined
-        ? whom === undefined
-          ? known !== undefined
-          : namespaceOf(at) === namespace
-        : known !== undefined && matchesSelector(whom.namespaceSelector, known);
-    return isSelected && matchesSelector(whom?.podSelector ?? {}, one.labels ?? {}) ? [one] : [];
-  });

@@ -172,6 +172,11 @@ describe('named ports', () => {
     expect(world.index.problems()).toEqual([]);
     for (let n = 0; n < 20; n += 1) world.pod(`red/x${n}`, remote('x', `10.128.3.${n}`, [`http:tcp:${100 + n}`]));
     expect(textOf(world.facts)['red/a']).toHaveLength(1 + 16);
+    expect(world.index.problems()[0]?.message).toBe(
+      'peers have 22 numbers for port http/tcp: the 16 of most pods are allowed',
+    );
+    world.pod('red/y', remote('y', '10.128.4.1', ['http:tcp:119']));
+    expect(textOf(world.facts)['red/a']).toContain('Egress4 [10.128.3.19 10.128.4.1] tcp/119');
     world.pod('red/b', undefined);
     expect(textOf(world.facts)['red/a']).not.toContain('Egress4 [10.128.2.1] tcp/80');
   });

@@ -13,7 +13,7 @@ import type { PolicyNode } from './admin/node-peers.ts';
 import { canonicalSelector, isSelected } from './canonical-selector.ts';
 import { type IsolatingPolicy, isolatingPolicies, notesOf, type PolicyDescription } from './describe.ts';
 import { PeerTable } from './peer-table.ts';
-import { Placement } from './placement.ts';
+import { Placement, type Site } from './placement.ts';
 import { Postings } from './postings.ts';
 import type { NamespaceState, PodState, PolicyState, TargetGroup } from './state.ts';
 import { TargetTable } from './target-table.ts';
@@ -127,7 +127,7 @@ export class PolicyIndex {
       network: site.network,
       targets: [...policy.group.members].map((member) => member.key).sort(),
       rules,
-      problems: [...policy.projection.problems, ...notesOf(policy, site)],
+      problems: [...policy.projection.problems, ...this.#notesOf(policy, site)],
     };
   }
 
@@ -146,8 +146,12 @@ export class PolicyIndex {
   #problemsOf({ policies, placement }: NamespaceState): Problem[] {
     return [...policies.values()].flatMap((policy) => [
       ...policy.projection.problems,
-      ...notesOf(policy, placement.site),
+      ...this.#notesOf(policy, placement.site),
     ]);
+  }
+
+  #notesOf(policy: PolicyState, site: Site): Problem[] {
+    return notesOf(policy, site, (network, selection, port) => this.#peers.numbersOf(network, selection, port));
   }
 
   #put(state: NamespaceState, key: string, after: PolicyPod | undefined, known: PodState | undefined): PodState {

@@ -45,11 +45,11 @@ export const templatesOf = (policy: NetworkPolicy): readonly RuleTemplate[] | un
   return templates;
 };
 
-/** As many rules as it makes at most for a pod, per family: a name can be any of several numbers. */
+/** As many rules as it makes for a pod, per family, where each named port has one number: usually it has. */
 export const weightOf = ({ ports }: RuleTemplate): number =>
-  ports === undefined ? 1 : l4Rules(ports.numbered).length + ports.named.length * MAX_NUMBERS;
+  ports === undefined ? 1 : l4Rules(ports.numbered).length + ports.named.length;
 
-/** As many numbers a named port may have among the peers of one selection; those above are not allowed. */
+/** As many numbers may a named port have among the peers of one selection: each is a rule. */
 export const MAX_NUMBERS = 16;
 /** As many prefixes may the blocks of one rule make, per family. */
 export const MAX_PREFIXES = 4096;
