@@ -170,7 +170,7 @@ describe('parseAdminPolicy', () => {
       { action: 'deny', peers: [{ kind: 'any' }], ports: [] },
     ]);
     expect(findings).toEqual([
-      'spec.egress[0]: domainNames are not resolved; the rule allows nobody by name',
+      'spec.egress[0]: domainNames are not resolved; the rule does not allow them',
       'spec.egress[1]: domainNames are only for rules that allow; the rule denies everything',
     ]);
   });

@@ -56,7 +56,7 @@ const counted = (rule: RuleFields, reading: Reading): RuleFields => {
 const MAX_PAIRS = 4096;
 
 const followed = ({ peers, ...rule }: RuleFields, at: string, findings: string[]): AdminRule => {
-  if (peers.some(isDomains)) findings.push(`${at}: domainNames are not resolved; the rule allows nobody by name`);
+  if (peers.some(isDomains)) findings.push(`${at}: domainNames are not resolved; the rule does not allow them`);
   return { ...rule, peers: peers.filter((peer) => !isDomains(peer)) };
 };
 

@@ -83,7 +83,7 @@ it('says which rules of an administrators’ policy are closed, and which policy
       .sort(),
   ).toEqual([
     ['a', expect.stringMatching(/^spec\.egress\[0\]: .*; the rule denies everything$/)],
-    ['b', 'spec.priority: is required; nobody knows whose traffic it is about, and it is not enforced'],
+    ['b', 'spec.priority: is required; its subjects or its place in the order are unknown, and it is not enforced'],
   ]);
   expect(told()).toEqual([]);
 });

@@ -82,7 +82,7 @@ const adminReadingOf = (resource: (typeof ADMIN_POLICIES)[number], object: KubeO
     resource,
     object,
     () => parseAdminPolicy(resource.kind, object).findings,
-    'nobody knows whose traffic it is about, and it is not enforced',
+    'its subjects or its place in the order are unknown, and it is not enforced',
   );
 
 /** @param read what of it cannot be followed; throws where it is the whole @param consequence then */

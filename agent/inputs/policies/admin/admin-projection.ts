@@ -24,4 +24,4 @@ export const badAdminPolicy = (policy: Pick<AdminPolicy, 'kind' | 'name'>, { mes
   ...{ object: adminPolicyKey(policy), message: `${message}; ${NOT_ENFORCED}`, cause: 'object-unreadable' },
 });
 
-const NOT_ENFORCED = 'nobody knows whose traffic it is about, and it is not enforced';
+const NOT_ENFORCED = 'its subjects or its place in the order are unknown, and it is not enforced';
