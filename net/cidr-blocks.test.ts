@@ -28,7 +28,7 @@ describe('prefixesOf', () => {
     const except = Array.from({ length: 10_000 }, (_, n) => `10.${n >> 12}.${(n >> 4) & 255}.${(n & 15) * 16}/32`);
     const before = performance.now();
     expect(prefixesOf(4, [block('0.0.0.0/0', ...except)], 4096)).toBeUndefined();
-    expect(performance.now() - before).toBeLessThan(1000);
+    expect(performance.now() - before).toBeLessThan(5000);
   });
 
   /** Close together, so that blocks and excepts meet. */

@@ -170,6 +170,9 @@ describe('named ports', () => {
       'Egress4 [10.128.2.2] tcp/81',
     ]);
     expect(world.index.problems()).toEqual([]);
+    world.pod('red/c', remote('c', '10.128.2.2', ['http:tcp:90']));
+    expect(textOf(world.facts)['red/a']).toContain('Egress4 [10.128.2.2] tcp/90');
+    expect(textOf(world.facts)['red/a']).toHaveLength(1 + 2);
     for (let n = 0; n < 20; n += 1) world.pod(`red/x${n}`, remote('x', `10.128.3.${n}`, [`http:tcp:${100 + n}`]));
     expect(textOf(world.facts)['red/a']).toHaveLength(1 + 16);
     expect(world.index.problems()[0]?.message).toBe(

@@ -25,6 +25,11 @@ describe('projectPolicy', () => {
     ]);
   });
 
+  it('cuts what it says', () => {
+    const { problems } = project({ ingress: [{ ['x'.repeat(100_000)]: 1 }] });
+    expect(problems[0]?.message.length).toBeLessThan(500);
+  });
+
   it.each([
     ['prefixes', 'more than 4096 prefixes', { ingress: [{ from: [blocks(1000)] }] }],
     ['excepts', 'must have at most 4096 items', { ingress: [{ from: [blocks(10_000)] }] }],
@@ -43,7 +48,7 @@ describe('projectPolicy', () => {
   ])('closes a policy with too many %s', (_, message, spec) => {
     const before = performance.now();
     const { policy, problems } = project(spec);
-    expect(performance.now() - before).toBeLessThan(1000);
+    expect(performance.now() - before).toBeLessThan(5000);
     expect(problems[0]?.message).toContain(message);
     expect([policy.ingress, policy.egress]).toEqual([[], []]);
   });

@@ -43,7 +43,10 @@ const withinBounds = (policy: NetworkPolicy): NetworkPolicy => {
   return policy;
 };
 
-const closed = ({ message, ...problem }: Problem): Problem => ({
-  ...problem,
-  message: `${message}; the policy isolates its pods and allows nothing`,
-});
+/** A message goes into events and logs, and names of unknown fields can be of any length. */
+const MAX_FINDING = 400;
+
+const closed = ({ message, ...problem }: Problem): Problem => {
+  const finding = message.length > MAX_FINDING ? `${message.slice(0, MAX_FINDING)}...` : message;
+  return { ...problem, message: `${finding}; the policy isolates its pods and allows nothing` };
+};
