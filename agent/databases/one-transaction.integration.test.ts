@@ -5,7 +5,8 @@ import type { OvnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
 import { TestServer } from '../../ovsdb/testing/server.ts';
 import { formatRemote } from '../../ovsdb/wire/remote.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { denyGroupName, subjectSetName, targetSetName } from '../model/policies/ids.ts';
+import type { DenyGroupFact } from '../model/policies/facts.ts';
+import { denyGroupId, denyGroupName, subjectSetName, targetSetName } from '../model/policies/ids.ts';
 import { TestCluster } from '../testing/cluster.ts';
 import { Database } from './database.ts';
 import { createNorthboundReplica, NORTHBOUND_CLAIMS, type NorthboundReplica } from './northbound.ts';
@@ -131,7 +132,7 @@ it('a new pod is in its deny group and a target of its rules by the transaction 
   database.reconcile();
   await follow();
   const half: string[] = [];
-  const group = denyGroupName('g', 'Ingress');
+  const group = denyGroupName(denyGroupId({ network: 'default' }), 'Ingress');
   other.replica.onUpdate(() => half.push(...openPorts(other, group)));
   // The group itself is new, then it is there, then there is more to do than one transaction takes.
   isolatedPods(cluster, 3, 1);
@@ -144,20 +145,27 @@ it('a new pod is in its deny group and a target of its rules by the transaction 
   await follow();
   await untilSame(other, database);
   expect(reported() - before).toBeGreaterThan(1);
+  // Another group that logs what is dropped, for all of them.
+  isolatedPods(cluster, 3, 1_502, { namespace: 'ns', severity: 'info' });
+  await follow();
+  await untilSame(other, database);
   expect(half).toEqual([]);
   const targets = [...other.replica.rows('Address_Set')].find(({ name }) => name === targetSetName('r'));
   expect(targets?.addresses).toHaveLength(1_502);
 });
 
-const isolatedPods = (cluster: TestCluster, from: number, count: number): void => {
+const isolatedPods = (cluster: TestCluster, from: number, count: number, log?: DenyGroupFact['log']): void => {
   const { facts } = cluster;
-  facts.set('denyGroup', 'g', { network: 'default' });
+  const group: DenyGroupFact = { network: 'default', ...(log !== undefined && { log }) };
+  const denyGroup = denyGroupId(group);
+  if (log !== undefined) facts.set('denyGroup', denyGroupId({ network: 'default' }), undefined);
+  facts.set('denyGroup', denyGroup, group);
   const rule = { direction: 'Ingress', family: 4, peers: { kind: 'any' } } as const;
   facts.set('policyRule', 'r', { network: 'default', ...rule });
   for (let number = from; number < from + count; number++) {
     const ip = `10.128.${number >> 8}.${number & 255}/23`;
     const pod = `ns/p${number}`;
-    facts.set('podPolicy', pod, { network: 'default', isolated: ['Ingress'], denyGroup: 'g', rules: ['r'] });
+    facts.set('podPolicy', pod, { network: 'default', isolated: ['Ingress'], denyGroup, rules: ['r'] });
     cluster.pod(pod, { node: 'node1', networks: { default: { ips: [ip], role: 'primary' } } });
   }
 };

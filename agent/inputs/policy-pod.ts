@@ -8,7 +8,8 @@ import { TextPool } from '../../base/text-pool.ts';
 import { WeakPool } from '../../base/weak-pool.ts';
 import { jsonEqual } from '../../kube/json-equal.ts';
 import type { KubeObject } from '../../kube/types.ts';
-import { addressOf } from '../../net/cidr.ts';
+import { addressOf, type InterfaceAddress } from '../../net/cidr.ts';
+import type { Ip } from '../../net/ip.ts';
 import type { PolicyProtocol } from '../model/policies/facts.ts';
 import type { NamedPort, PolicyPod } from './policies/types.ts';
 import { readOr } from './problem.ts';
@@ -39,10 +40,14 @@ export const peerAddresses = (from: PodNetworks | string | undefined, pod: strin
   // Nobody is reached at a locked interface, whatever policies say.
   const open = [...(networks ?? [])].filter(([, { role }]) => role !== 'infrastructure-locked');
   if (open.length === 0) return NO_ADDRESSES;
-  const entries = open.map(([nadKey, { ipAddresses }]) => [TEXTS.one(nadKey), ipAddresses.map(addressOf)] as const);
+  const entries = open.map(([nadKey, { ipAddresses }]) => [TEXTS.one(nadKey), ipAddresses.map(ownAddress)] as const);
   const [only] = entries;
   return only !== undefined && entries.length === 1 ? new SingleMap(...only) : new Map(entries);
 };
+
+/** V8 keeps a text for as long as a slice of it. */
+const ownAddress = (address: InterfaceAddress): Ip =>
+  Buffer.from(addressOf(address), 'latin1').toString('latin1') as Ip;
 
 const NO_ADDRESSES: PeerAddresses = new Map();
 

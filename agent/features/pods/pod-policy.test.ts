@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import type { PodPolicyFact } from '../../model/policies/facts.ts';
-import { denyGroupName, targetSetName } from '../../model/policies/ids.ts';
+import { denyGroupId, denyGroupName, targetSetName } from '../../model/policies/ids.ts';
 import { TestCluster } from '../../testing/cluster.ts';
 
-const POLICY: PodPolicyFact = { network: 'blue', isolated: ['Ingress'], denyGroup: 'g', rules: ['four', 'six'] };
+const GROUP = denyGroupId({ network: 'blue' });
+const POLICY: PodPolicyFact = { network: 'blue', isolated: ['Ingress'], denyGroup: GROUP, rules: ['four', 'six'] };
 
 const cluster = (policy: Partial<PodPolicyFact> = {}): TestCluster => {
   const it = new TestCluster('node1')
@@ -25,15 +26,15 @@ const cluster = (policy: Partial<PodPolicyFact> = {}): TestCluster => {
   ] as const) {
     it.facts.set('policyRule', rule, { network: 'blue', direction: 'Ingress', family, peers: { kind: 'any' } });
   }
-  it.facts.set('denyGroup', 'g', { network: 'blue' });
+  it.facts.set('denyGroup', GROUP, { network: 'blue' });
   it.facts.set('podPolicy', 'blue/a', { ...POLICY, ...policy });
   return it;
 };
 
 const named = (it: TestCluster, table: string, name: string) =>
   it.render().northbound[table]?.find((row) => row['name'] === name);
-const portsOf = (it: TestCluster, direction: 'Ingress' | 'Egress') =>
-  named(it, 'Port_Group', denyGroupName('g', direction))?.['ports'] ?? [];
+const portsOf = (it: TestCluster, direction: 'Ingress' | 'Egress', group = GROUP) =>
+  named(it, 'Port_Group', denyGroupName(group, direction))?.['ports'] ?? [];
 const targetsOf = (it: TestCluster, rule: string) => named(it, 'Address_Set', targetSetName(rule))?.['addresses'];
 
 it('isolates the primary interface of a pod, and no other, in the directions that policies have', () => {
@@ -58,8 +59,10 @@ it('renders both with the port, as one owner', () => {
 });
 
 it('closes a port on another network than the rules are of', () => {
-  const it = cluster({ network: 'default' });
-  expect(portsOf(it, 'Ingress')).toHaveLength(1);
+  const other = denyGroupId({ network: 'default' });
+  const it = cluster({ network: 'default', denyGroup: other });
+  it.facts.set('denyGroup', other, { network: 'default' });
+  expect(portsOf(it, 'Ingress', other)).toHaveLength(1);
   expect([targetsOf(it, 'four'), targetsOf(it, 'six')]).toEqual([undefined, undefined]);
 });
 
@@ -67,13 +70,28 @@ it('lets no port be without the groups that drop its traffic', () => {
   const it = cluster();
   it.render();
   const rows = it.sinks.northbound.fragments.get('pods:blue/a')?.rows ?? [];
-  expect(rows.map(({ needs }) => needs)).toEqual([undefined, [`Port_Group/${denyGroupName('g', 'Ingress')}`]]);
+  expect(rows.map(({ needs }) => needs)).toEqual([undefined, [`Port_Group/${denyGroupName(GROUP, 'Ingress')}`]]);
 });
 
 it('is about pods of the default network, too, and not about pods of other nodes', () => {
   const it = cluster()
     .pod('ns/b', { node: 'node1', networks: { default: { ips: ['10.128.0.4/23'], role: 'primary' } } })
     .pod('ns/c', { node: 'node2', networks: { default: { ips: ['10.128.2.4/23'], role: 'primary' } } });
-  for (const pod of ['ns/b', 'ns/c']) it.facts.set('podPolicy', pod, { ...POLICY, network: 'default', rules: [] });
-  expect(portsOf(it, 'Ingress')).toEqual(['Logical_Switch_Port/blue.net_blue_a', 'Logical_Switch_Port/ns_b']);
+  const group = denyGroupId({ network: 'default' });
+  it.facts.set('denyGroup', group, { network: 'default' });
+  for (const pod of ['ns/b', 'ns/c'])
+    it.facts.set('podPolicy', pod, { ...POLICY, network: 'default', denyGroup: group, rules: [] });
+  expect(portsOf(it, 'Ingress', group)).toEqual(['Logical_Switch_Port/ns_b']);
+});
+
+it('is in the group of all isolated pods, too, where its drops are logged', () => {
+  const log = { namespace: 'blue', severity: 'info' } as const;
+  const logged = denyGroupId({ network: 'blue', log });
+  const it = cluster({ denyGroup: logged });
+  it.facts.set('denyGroup', logged, { network: 'blue', log });
+  expect([portsOf(it, 'Ingress'), portsOf(it, 'Ingress', logged)].map((ports) => (ports as string[]).length)).toEqual([
+    1, 1,
+  ]);
+  const rows = it.sinks.northbound.fragments.get('pods:blue/a')?.rows ?? [];
+  expect(rows.flatMap(({ needs = [] }) => needs)).toHaveLength(2);
 });

@@ -8,16 +8,18 @@ import { ipFamily } from '../../../net/ip.ts';
 import { type Member, rowRef } from '../../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
 import type { PodPolicyFact } from '../../model/policies/facts.ts';
-import { denyGroupName, subjectSetName, targetSetName } from '../../model/policies/ids.ts';
+import { denyGroupId, denyGroupName, subjectSetName, targetSetName } from '../../model/policies/ids.ts';
 import { addressSetKey, portGroupKey, switchPortKey } from '../../model/row-keys.ts';
 import type { View } from '../../model/view.ts';
 
 /** Of the interface that pods talk with; others are not for policies. */
 export const isUnderPolicies = ({ role = 'primary' }: PodNetworkEntry): boolean => role === 'primary';
 
-/** The keys of the groups that drop what no rule allows. */
-export const denyGroupKeys = ({ denyGroup, isolated }: PodPolicyFact): string[] =>
-  isolated.map((direction) => portGroupKey(denyGroupName(denyGroup, direction)));
+/** The keys of the groups that drop what no rule allows: the network's, and the one that logs it. */
+export const denyGroupKeys = ({ network, denyGroup, isolated }: PodPolicyFact): string[] =>
+  [...new Set([denyGroupId({ network }), denyGroup])].flatMap((group) =>
+    isolated.map((direction) => portGroupKey(denyGroupName(group, direction))),
+  );
 
 /** The keys of the sets by which rules of administrators' policies drop its traffic. */
 export const subjectSetKeys = ({ subjects = [] }: PodPolicyFact, { ipAddresses }: PodNetworkEntry): string[] => {

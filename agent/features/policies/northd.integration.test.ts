@@ -6,6 +6,7 @@ import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts'
 import { Database } from '../../databases/database.ts';
 import { createNorthboundReplica, NORTHBOUND_CLAIMS, type NorthboundReplica } from '../../databases/northbound.ts';
 import type { PolicyRuleFact } from '../../model/policies/facts.ts';
+import { denyGroupId } from '../../model/policies/ids.ts';
 import { TestCluster } from '../../testing/cluster.ts';
 import { startOvnZone } from '../../testing/ovn-zone.ts';
 
@@ -46,10 +47,11 @@ const isolate = ({ facts }: TestCluster): void => {
     few: { ...RULE, peers: { kind: 'blocks', blocks: blocks.slice(0, 2) }, l4: { protocol: 'tcp', ports: [7] } },
   };
   for (const [id, rule] of Object.entries(rules)) facts.set('policyRule', id, rule);
-  facts.set('denyGroup', 'g', { network: 'blue', log: { namespace: 'blue', severity: 'info' } });
+  const group = { network: 'blue', log: { namespace: 'blue', severity: 'info' } } as const;
+  facts.set('denyGroup', denyGroupId(group), group);
   facts.set('peerSet', 's', { network: 'blue', selects: 'client' });
   facts.set('policyPeer', 'blue/client', { sets: new Map([['s', ['10.7.1.4', 'fd00:7:1::4'].map(parseIp)]]) });
-  const policy = { network: 'blue', isolated: ['Ingress', 'Egress'] as const, denyGroup: 'g' };
+  const policy = { network: 'blue', isolated: ['Ingress', 'Egress'] as const, denyGroup: denyGroupId(group) };
   facts.set('podPolicy', 'blue/web', { ...policy, rules: Object.keys(rules) });
 };
 

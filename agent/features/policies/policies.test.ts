@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseCidr } from '../../../net/cidr.ts';
 import { parseIp } from '../../../net/ip.ts';
 import type { PolicyRuleFact } from '../../model/policies/facts.ts';
-import { blockSetName, denyGroupName, peerSetName, targetSetName } from '../../model/policies/ids.ts';
+import { blockSetName, denyGroupId, denyGroupName, peerSetName, targetSetName } from '../../model/policies/ids.ts';
 import { TestCluster } from '../../testing/cluster.ts';
 import { ruleMatch } from './match.ts';
 
@@ -26,18 +26,19 @@ const acls = (it: TestCluster, type: string): unknown[] =>
   ofType(it, 'ACL', type).map((row) => [row['direction'], row['action'], row['priority'], row['tier'], row['match']]);
 
 describe('a group of isolated pods', () => {
-  const [inward, outward] = [denyGroupName('g', 'Ingress'), denyGroupName('g', 'Egress')];
+  const GROUP = denyGroupId({ network: 'blue' });
+  const [inward, outward] = [denyGroupName(GROUP, 'Ingress'), denyGroupName(GROUP, 'Egress')];
 
   it('drops what comes and goes but for neighbours, and what a pod sends itself through its Service', () => {
     const it = cluster();
-    it.facts.set('denyGroup', 'g', { network: 'blue' });
+    it.facts.set('denyGroup', GROUP, { network: 'blue' });
     expect(acls(it, 'NetpolDeny').sort()).toEqual(
       [
-        ['from-lport', 'drop', 1000, 2, `inport == @${outward}`],
+        ['from-lport', 'drop', 999, 2, `inport == @${outward}`],
         ['from-lport', 'allow', 1001, 2, `inport == @${outward} && (arp || nd)`],
         ['from-lport', 'allow', 1001, 2, `inport == @${outward} && ip4.src == 169.254.0.5`],
         ['from-lport', 'allow', 1001, 2, `inport == @${outward} && ip6.src == fd69::5`],
-        ['to-lport', 'drop', 1000, 2, `outport == @${inward}`],
+        ['to-lport', 'drop', 999, 2, `outport == @${inward}`],
         ['to-lport', 'allow', 1001, 2, `outport == @${inward} && (arp || nd)`],
         ['to-lport', 'allow', 1001, 2, `outport == @${inward} && ip4.src == 169.254.0.5`],
         ['to-lport', 'allow', 1001, 2, `outport == @${inward} && ip6.src == fd69::5`],
@@ -59,10 +60,13 @@ describe('a group of isolated pods', () => {
     const it = cluster();
     it.facts.set('denyGroup', 'g', { network: 'blue', log: { namespace: 'blue', severity: 'alert' } });
     const logged = ofType(it, 'ACL', 'NetpolDeny').filter(({ log }) => log === true);
-    expect(logged.map(({ action, name, severity, meter }) => [action, name, severity, meter]).sort()).toEqual([
-      ['drop', 'NP:blue:Egress', 'alert', 'acl-logging'],
-      ['drop', 'NP:blue:Ingress', 'alert', 'acl-logging'],
+    expect(logged.map(({ priority, name, severity, meter }) => [priority, name, severity, meter]).sort()).toEqual([
+      [1000, 'NP:blue:Egress', 'alert', 'acl-logging'],
+      [1000, 'NP:blue:Ingress', 'alert', 'acl-logging'],
     ]);
+    // What drops all the same when a pod leaves that group.
+    expect(acls(it, 'NetpolDeny')).toContainEqual(['to-lport', 'drop', 999, 2, `outport == @${inward}`]);
+    expect(ofType(it, 'Port_Group', 'NetpolDeny')).toHaveLength(4);
   });
 });
 

@@ -23,7 +23,8 @@ export const ACL_RANKS = {
   adminRules: { tier: 1, priority: 32_000, purpose: 'rules of administrators’ policies, in their order, down to 1' },
   nodeAllow: { tier: 2, priority: 1001, purpose: 'traffic of the node (its management port) to pods' },
   policyAllow: { tier: 2, priority: 1001, purpose: 'what network policies allow, and what no policy forbids' },
-  policyDeny: { tier: 2, priority: 1000, purpose: 'everything else of pods that a network policy isolates' },
+  policyDenyLogged: { tier: 2, priority: 1000, purpose: 'the next one, for pods of namespaces that have it logged' },
+  policyDeny: { tier: 2, priority: 999, purpose: 'everything else of pods that a network policy isolates' },
   baselineRules: {
     tier: 3,
     priority: 32_000,
