@@ -205,7 +205,7 @@ const subjects = (cluster: TestCluster, from: number, count: number): void => {
       ...{ subjects: 's', peers: { kind: 'any' } },
     });
   }
-  facts.set('subjectSet', 's', { network, policy, drops: rules });
+  facts.set('subjectSet', 's', { network, policy, tier: 'admin', drops: rules });
   for (let number = from; number < from + count; number++) {
     const ip = `10.128.${number >> 8}.${number & 255}/23`;
     const pod = `ns/p${number}`;

@@ -5,10 +5,12 @@
 import { isIPv6 } from 'node:net';
 import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
+import type { Ip } from '../../net/ip.ts';
 import type { ManifestObject } from '../../sandbox/index.ts';
 import { type Expected, expectAnswers } from '../oracles/policies/expected.ts';
 import { applyAndWait, deletePods, useCluster } from './support/cluster/cluster.ts';
 import { ADMIN_DEFINITIONS, adminPolicy, named } from './support/policies/admin-manifests.ts';
+import { streamToBreak } from './support/policies/broken-stream.ts';
 import { networkPolicy, servingPod } from './support/policies/manifests.ts';
 import {
   attempts,
@@ -63,6 +65,8 @@ const hostServer = (): ManifestObject => {
 
 beforeAll(async () => {
   await apply(...ADMIN_DEFINITIONS);
+  // They look for definitions at their start, and twice a minute.
+  await Promise.all(NODES.map((node) => cluster().kill(node, 'agent', 'SIGTERM')));
   await applyAndWait(cluster(), [...POLICY_MANIFESTS, hostServer()]);
   members = await readMembers(cluster());
   await expectNoDifference(cluster(), NODES);
@@ -138,6 +142,31 @@ it('keep pods from networks, and from nodes by their labels', async () => {
     ]),
   );
   await expectAnswers(cluster(), toNode('host', addresses));
+});
+
+it('stop connections that become forbidden, in both tiers and directions', async () => {
+  const spec = (direction: 'ingress' | 'egress') => ({
+    subject: { pods: { namespaceSelector: TENANTS, podSelector: app(direction === 'ingress' ? 'web' : 'client') } },
+    [direction]: [{ action: 'Deny', [direction === 'ingress' ? 'from' : 'to']: [{ namespaces: EVERY }] }],
+  });
+  for (const policy of [
+    adminPolicy('AdminNetworkPolicy', 'ingress', { priority: 9, ...spec('ingress') }),
+    adminPolicy('AdminNetworkPolicy', 'egress', { priority: 9, ...spec('egress') }),
+    adminPolicy('BaselineAdminNetworkPolicy', 'default', spec('ingress')),
+    adminPolicy('BaselineAdminNetworkPolicy', 'default', spec('egress')),
+  ]) {
+    const streams = await Promise.all(
+      POLICY_TENANTS.map((tenant, index) => {
+        const to = member(`${tenant}-server`).addresses[index % 2] as Ip;
+        return streamToBreak(cluster(), { from: `${tenant}/${tenant}-client`, to });
+      }),
+    );
+    await withPolicies(cluster(), [policy], async () => {
+      const ends = await Promise.all(streams.map(({ broken }) => broken));
+      expect(ends).toEqual(POLICY_TENANTS.map(() => 'silence'));
+    });
+    await expectAnswers(cluster(), between('client', 'server', true));
+  }
 });
 
 it('that deny everything leave the kubelet its probes', async () => {

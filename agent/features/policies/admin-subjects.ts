@@ -33,7 +33,9 @@ export const adminSubjects: FeatureOver<'subjectSet'> = {
     return {
       northbound: merge(
         { rows: setRows(id, set) },
-        ...(set.port === undefined ? ips.map((ip) => nodeAllow(id, set, onSwitch, ip)) : []),
+        ...(set.port === undefined
+          ? [...ips.map((ip) => nodeAllow(id, set, onSwitch, ip)), ...passes(id, set, onSwitch)]
+          : []),
       ),
     };
   },
@@ -48,17 +50,35 @@ const setRows = (id: string, { network, drops }: SubjectSetFact): DesiredRow<Ovn
     return { ...addressSet(subjectSetName(id, family), externalIds), ...(needs.length > 0 && { needs }) };
   });
 
+/** As for pods that a network policy isolates: see `passes` of `deny-group.ts`. Without, a connection that becomes forbidden goes on. */
+const passes = (id: string, { network, tier }: SubjectSetFact, onSwitch: string): Northbound[] => {
+  const { isolatedPass, isolatedPassAdmin, subjectPassPolicy } = ACL_RANKS;
+  const above = tier === 'admin' ? [isolatedPass] : [isolatedPass, isolatedPassAdmin, subjectPassPolicy];
+  return FAMILIES.flatMap((family) =>
+    above.map((rank) => {
+      const keys = { 'k8s.ovn.org/name': id, 'ip-family': String(family), tier: String(rank.tier) };
+      const match = `ip${family}.dst == $${subjectSetName(id, family)}`;
+      const identity = databaseId(controllerName(network), 'AdminPass', keys);
+      return onSwitchOf(onSwitch, policyAcl(identity, { direction: 'Ingress', action: 'pass', rank, match }));
+    }),
+  );
+};
+
 const nodeAllow = (id: string, { network }: SubjectSetFact, onSwitch: string, ip: Ip): Northbound => {
   const family = ipFamily(ip);
   const identity = databaseId(controllerName(network), 'AdminNode', { 'k8s.ovn.org/name': id, ip });
-  const acl = policyAcl(identity, {
-    direction: 'Ingress',
-    action: 'allow-related',
-    rank: ACL_RANKS.adminNodeAllow,
-    match: `ip${family}.src == ${ip} && ip${family}.dst == $${subjectSetName(id, family)}`,
-  });
-  return {
-    rows: [acl],
-    members: [{ table: 'Logical_Switch', row: switchKey(onSwitch), column: 'acls', value: rowRef(acl.key) }],
-  };
+  return onSwitchOf(
+    onSwitch,
+    policyAcl(identity, {
+      direction: 'Ingress',
+      action: 'allow-related',
+      rank: ACL_RANKS.adminNodeAllow,
+      match: `ip${family}.src == ${ip} && ip${family}.dst == $${subjectSetName(id, family)}`,
+    }),
+  );
 };
+
+const onSwitchOf = (onSwitch: string, acl: DesiredRow<OvnNorthbound, 'ACL'>): Northbound => ({
+  rows: [acl],
+  members: [{ table: 'Logical_Switch', row: switchKey(onSwitch), column: 'acls', value: rowRef(acl.key) }],
+});

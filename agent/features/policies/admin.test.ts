@@ -9,7 +9,7 @@ const RULE: AdminRuleFact = {
   ...{ network: 'blue', direction: 'Ingress', family: 4, tier: 'admin', priority: 32_000, action: 'deny' },
   ...{ subjects: 's', peers: { kind: 'set', set: 'p' }, policy: 'AdminNetworkPolicy/a' },
 };
-const SUBJECTS = { network: 'blue', policy: 'AdminNetworkPolicy/a', drops: ['r'] };
+const SUBJECTS = { network: 'blue', policy: 'AdminNetworkPolicy/a', tier: 'admin', drops: ['r'] } as const;
 
 const cluster = (): TestCluster =>
   new TestCluster('node1')
@@ -125,6 +125,15 @@ describe('subjects of an administrators’ policy', () => {
         ['to-lport', 'allow-related', 32_767, 1, `ip6.src == fd00:1::2 && ip6.dst == ${six}`],
       ].sort(),
     );
+  });
+
+  it('lose connections that become forbidden: tiers above the policy’s go on with the next one', () => {
+    const it = withSubject();
+    const passes = (family: 4 | 6, ...tiers: number[]) =>
+      tiers.map((tier) => ['to-lport', 'pass', 1, tier, `ip${family}.dst == ${family === 4 ? four : six}`]);
+    expect(acls(it, 'AdminPass').sort()).toEqual([...passes(4, 0), ...passes(6, 0)]);
+    it.facts.set('subjectSet', 's', { ...SUBJECTS, tier: 'baseline' });
+    expect(acls(it, 'AdminPass').sort()).toEqual([...passes(4, 0, 1, 2), ...passes(6, 0, 1, 2)].sort());
   });
 
   it('are none of another network than the policy’s', () => {

@@ -76,6 +76,7 @@ export interface SubjectSetFact {
   readonly network: string;
   /** `AdminNetworkPolicy/name` */
   readonly policy: string;
+  readonly tier: AdminTier;
   /** Those that have a named port of one number, `http/tcp=8080`; absent: all that the policy is about. */
   readonly port?: string | undefined;
   /** Ids of rules that drop something of them: no pod may be in the set without these. */

@@ -24,8 +24,11 @@ export const peerSetId = (network: string, selects: string): string => digest([n
 export const denyGroupId = ({ network, log }: DenyGroupFact): string =>
   digest(log === undefined ? [network] : [network, log.namespace, log.severity]);
 
-export const subjectSetId = ({ network, policy, port = '' }: Omit<SubjectSetFact, 'drops'>): string =>
-  digest(['subjects', network, policy, port]);
+export const subjectSetId = ({
+  network,
+  policy,
+  port = '',
+}: Pick<SubjectSetFact, 'network' | 'policy' | 'port'>): string => digest(['subjects', network, policy, port]);
 
 /**
  * It stays while what a rule says changes, or which nodes there are: a row that changes costs less than one that is replaced.

@@ -17,7 +17,7 @@ export const ACL_RANKS = {
   isolatedPass: {
     tier: 0,
     priority: 1,
-    purpose: 'what comes to pods that a network policy isolates, for the tiers below',
+    purpose: 'what comes to pods that a policy is about, for the tiers below',
   },
   adminNodeAllow: {
     tier: 1,

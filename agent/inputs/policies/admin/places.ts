@@ -5,6 +5,7 @@
  */
 import { LAST_PRIORITY } from '../../../../api/admin-network-policy.ts';
 import type { AdminPolicy } from '../../../../api/admin-policy/types.ts';
+import { ACL_RANKS } from '../../../model/registry/acls.ts';
 
 export interface Placed {
   readonly key: string;
@@ -17,9 +18,9 @@ export interface Placed {
 
 /** Rules of both directions have the same priorities: no packet meets both. A ClusterNetworkPolicy has at most as many. */
 const UNIT_RULES = 25;
-/** So that all rules are within 1 and 32,000; ovn-nb(5) allows 32,767. Each priority of the API has a unit at least. */
+/** So that all rules are above 1 and below what ovn-nb(5) allows, 32,767. Each priority of the API has a unit at least. */
 const UNITS = 1280;
-export const FIRST_RULE_PRIORITY = UNITS * UNIT_RULES;
+const FIRST_RULE_PRIORITY = ACL_RANKS.adminRules.priority;
 
 export const widthOf = ({ ingress, egress }: Pick<AdminPolicy, 'ingress' | 'egress'>): number =>
   Math.max(1, Math.ceil(Math.max(ingress.length, egress.length) / UNIT_RULES));

@@ -59,11 +59,13 @@ export class SiteRules {
       if (set !== undefined) peers.release(set);
     }
     site.rules = rules;
+    const { network } = site;
+    const { policy } = site.state;
     const all = [...rules.values()];
     for (const [id, { part, members }] of site.sets) {
       const drops = all.filter(({ fact }) => fact.action === 'deny' && fact.subjects === id).map((rule) => rule.id);
       const fact = {
-        ...{ network: site.network, policy: adminPolicyKey(site.state.policy), drops: drops.sort() },
+        ...{ network, policy: adminPolicyKey(policy), tier: policy.tier, drops: drops.sort() },
         ...(part && { port: partText(part) }),
       };
       facts.set('subjectSet', id, members === 0 ? undefined : fact);
