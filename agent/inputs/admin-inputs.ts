@@ -25,7 +25,8 @@ export const createAdminInputs = (common: (resource: ResourceType) => Common): A
   const all = ADMIN_POLICIES.map((resource) => {
     const { kind, plural } = resource;
     const project = (object: unknown): AdminProjection => projectAdminPolicy(kind, object);
-    return { kind, plural, reflector: createReflector({ ...common(resource), project, optional: true }) };
+    const options = { ...common(resource), project, optional: true, timings: { absentMs: ABSENT_MS } };
+    return { kind, plural, reflector: createReflector(options) };
   });
   return {
     caches: Object.fromEntries(all.map(({ kind, reflector }) => [kind, reflector])),
@@ -36,6 +37,9 @@ export const createAdminInputs = (common: (resource: ResourceType) => Common): A
       ]),
   };
 };
+
+/** Most clusters have no such definition, and each agent asks for three of them. */
+const ABSENT_MS = 60_000;
 
 /** @returns what ends it */
 export const followAdminPolicies = (index: PolicyIndex, caches: AdminCaches): (() => void) => {

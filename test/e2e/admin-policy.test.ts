@@ -7,8 +7,11 @@ import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Ip } from '../../net/ip.ts';
 import type { ManifestObject } from '../../sandbox/index.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
 import { type Expected, expectAnswers } from '../oracles/policies/expected.ts';
 import { applyAndWait, deletePods, useCluster } from './support/cluster/cluster.ts';
+import { restartsOf } from './support/cluster/restarts.ts';
+import { networkStatesOn } from './support/cluster/udnctl.ts';
 import { ADMIN_DEFINITIONS, adminPolicy, named } from './support/policies/admin-manifests.ts';
 import { streamToBreak } from './support/policies/broken-stream.ts';
 import { networkPolicy, servingPod } from './support/policies/manifests.ts';
@@ -65,13 +68,23 @@ const hostServer = (): ManifestObject => {
 
 beforeAll(async () => {
   await apply(...ADMIN_DEFINITIONS);
-  // They look for definitions at their start, and twice a minute.
-  await Promise.all(NODES.map((node) => cluster().kill(node, 'agent', 'SIGTERM')));
   await applyAndWait(cluster(), [...POLICY_MANIFESTS, hostServer()]);
   members = await readMembers(cluster());
+  await restartAgents();
   await expectNoDifference(cluster(), NODES);
   before = await Promise.all(NODES.map((node) => ownedRows(cluster(), node)));
 }, 300_000);
+
+/** They look for definitions at their start, and then once a minute. */
+const restartAgents = async (): Promise<void> => {
+  const restarts = () => Promise.all(NODES.map((node) => restartsOf(cluster(), node)));
+  const known = await restarts();
+  await Promise.all(NODES.map((node) => cluster().kill(node, 'agent', 'SIGTERM')));
+  await eventually(async () => {
+    expect(await restarts()).toEqual(known.map((count) => count + 1));
+    await Promise.all(NODES.map((node) => networkStatesOn(cluster(), node)));
+  }, 60_000);
+};
 
 it('decide before network policies: deny, pass, and allow, the first that matches', async () => {
   const admin = (name: string, priority: number, rule: object) =>
