@@ -157,30 +157,36 @@ it('keep pods from networks, and from nodes by their labels', async () => {
   await expectAnswers(cluster(), toNode('host', addresses));
 });
 
-it('stop connections that become forbidden, in both tiers and directions', async () => {
-  const spec = (direction: 'ingress' | 'egress') => ({
-    subject: { pods: { namespaceSelector: TENANTS, podSelector: app(direction === 'ingress' ? 'web' : 'client') } },
-    [direction]: [{ action: 'Deny', [direction === 'ingress' ? 'from' : 'to']: [{ namespaces: EVERY }] }],
-  });
-  for (const policy of [
-    adminPolicy('AdminNetworkPolicy', 'ingress', { priority: 9, ...spec('ingress') }),
-    adminPolicy('AdminNetworkPolicy', 'egress', { priority: 9, ...spec('egress') }),
-    adminPolicy('BaselineAdminNetworkPolicy', 'default', spec('ingress')),
-    adminPolicy('BaselineAdminNetworkPolicy', 'default', spec('egress')),
-  ]) {
+it.each(['Admin', 'Baseline'])(
+  'stop connections that become forbidden, in both directions, in tier %s',
+  async (tier) => {
+    const policy = (name: string, podSelector: object, rules: object) =>
+      adminPolicy('ClusterNetworkPolicy', name, {
+        ...{ tier, priority: 9, subject: { pods: { namespaceSelector: TENANTS, podSelector } } },
+        ...rules,
+      });
     const streams = await Promise.all(
-      POLICY_TENANTS.map((tenant, index) => {
-        const to = member(`${tenant}-server`).addresses[index % 2] as Ip;
-        return streamToBreak(cluster(), { from: `${tenant}/${tenant}-client`, to });
-      }),
+      POLICY_TENANTS.flatMap((tenant, index) =>
+        [
+          ['client', 'server'],
+          ['friend', 'other'],
+        ].map(([from, to]) => {
+          const address = member(`${tenant}-${to}`).addresses[index % 2] as Ip;
+          return streamToBreak(cluster(), { from: `${tenant}/${tenant}-${from}`, to: address });
+        }),
+      ),
     );
-    await withPolicies(cluster(), [policy], async () => {
+    const policies = [
+      policy('in', app('web'), { ingress: [{ action: 'Deny', from: [{ namespaces: EVERY }] }] }),
+      policy('out', FRIENDS.podSelector, { egress: [{ action: 'Deny', to: [{ namespaces: EVERY }] }] }),
+    ];
+    await withPolicies(cluster(), policies, async () => {
       const ends = await Promise.all(streams.map(({ broken }) => broken));
-      expect(ends).toEqual(POLICY_TENANTS.map(() => 'silence'));
+      expect(ends).toEqual(streams.map(() => 'silence'));
     });
-    await expectAnswers(cluster(), between('client', 'server', true));
-  }
-});
+    await expectAnswers(cluster(), [...between('client', 'server', true), ...between('friend', 'other', true)]);
+  },
+);
 
 it('that deny everything leave the kubelet its probes', async () => {
   const nothing = adminPolicy('AdminNetworkPolicy', 'nothing', {

@@ -10,6 +10,8 @@ export interface AdminState {
   readonly key: string;
   readonly policy: AdminPolicy;
   readonly templates: readonly AdminTemplate[];
+  /** Of its `subjectNames`. */
+  readonly names: readonly string[];
   /** Whom it is about. */
   readonly selection: Selection;
   readonly selector: Selection['selector'];
@@ -29,6 +31,8 @@ export interface SiteState {
   readonly state: AdminState;
   readonly network: string;
   families: readonly Family[];
+  /** Id of the set with all of its subjects. */
+  readonly whole: string;
   /** By id. */
   readonly sets: Map<string, { readonly part: SubjectPart; members: number }>;
   rules: ReadonlyMap<string, CompiledAdminRule>;

@@ -15,7 +15,7 @@ import { selectionOf } from '../templates.ts';
 import type { PolicyNamespace } from '../types.ts';
 import type { AdminProjection } from './admin-projection.ts';
 import type { AdminState, SiteState, Subject } from './admin-state.ts';
-import { partsOf, subjectSetOf } from './compile.ts';
+import { partsOf, type SubjectPart, subjectNames, subjectSetOf } from './compile.ts';
 import { NodePeers, type PolicyNode } from './node-peers.ts';
 import { AdminOrder } from './order.ts';
 import { widthOf } from './places.ts';
@@ -62,7 +62,7 @@ export class AdminTable {
     this.#rules = new SiteRules({
       facts,
       peers,
-      nodeAddresses: (selectors) => this.#nodes.addressesOf(selectors),
+      nodeAddresses: (selectors, family) => this.#nodes.addressesOf(selectors, family),
       onChange: (site) => this.#stale.add(site),
     });
   }
@@ -130,8 +130,9 @@ export class AdminTable {
     const selection = selectionOf(policy.subject, '');
     // Nothing can be selected: it is in the order all the same, or a label that is removed would move others.
     if (selection === undefined) return;
+    const templates = adminTemplates(policy);
     const state: AdminState = {
-      ...{ key, policy, templates: adminTemplates(policy), selection, selector: selection.selector },
+      ...{ key, policy, templates, names: subjectNames(templates), selection, selector: selection.selector },
       ...{ sites: new Map(), subjects: new Map() },
     };
     this.#policies.set(key, state);
@@ -176,15 +177,20 @@ export class AdminTable {
     const where = this.#options.placementOf(pod.namespace)?.site;
     if (where?.network === undefined) return undefined;
     const site = this.#siteOf(state, where.network, where.families);
-    const sets = partsOf(state.templates, pod.ports).map((part) => {
-      const id = subjectSetOf({ network: site.network, policy: state.key }, part);
-      const set = site.sets.get(id) ?? { part, members: 0 };
-      if (set.members === 0) this.#stale.add(site);
-      set.members += 1;
-      site.sets.set(id, set);
-      return id;
-    });
-    return { site, sets };
+    const parts = partsOf(state.names, pod.ports);
+    const at = { network: site.network, policy: state.key };
+    return {
+      site,
+      sets: [this.#count(site, site.whole), ...parts.map((part) => this.#count(site, subjectSetOf(at, part), part))],
+    };
+  }
+
+  #count(site: SiteState, id: string, part?: SubjectPart): string {
+    const set = site.sets.get(id) ?? { part, members: 0 };
+    if (set.members === 0) this.#stale.add(site);
+    set.members += 1;
+    site.sets.set(id, set);
+    return id;
   }
 
   #leave({ site, sets }: Subject): void {
@@ -203,7 +209,8 @@ export class AdminTable {
       known.families = families;
       return known;
     }
-    const site: SiteState = { state, network, families, sets: new Map(), rules: new Map(), unwatch: [] };
+    const whole = subjectSetOf({ network, policy: state.key }, undefined);
+    const site: SiteState = { state, network, families, whole, sets: new Map(), rules: new Map(), unwatch: [] };
     state.sites.set(network, site);
     return site;
   }

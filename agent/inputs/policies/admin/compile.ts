@@ -1,6 +1,6 @@
 /** Templates of an administrators' policy as rules of one network. */
 import type { AdminTier } from '../../../../api/admin-policy/types.ts';
-import { type Family, type Ip, ipFamily } from '../../../../net/ip.ts';
+import type { Family, Ip } from '../../../../net/ip.ts';
 import type { AdminPeers, AdminRuleFact, PolicyPorts } from '../../../model/policies/facts.ts';
 import { adminRuleId, subjectSetId } from '../../../model/policies/ids.ts';
 import type { CanonicalSelector } from '../canonical-selector.ts';
@@ -30,7 +30,7 @@ export interface AdminSite {
 export interface Surroundings {
   /** Which numbers peers on the site's network have for a named port. */
   numbersOf(selection: Selection, port: PortName): readonly number[];
-  nodeAddresses(selectors: readonly CanonicalSelector[]): readonly Ip[];
+  nodeAddresses(selectors: readonly CanonicalSelector[], family: Family): readonly Ip[];
 }
 
 /** The parts of a policy's subjects that its rules make a difference between: all, and those with a named port of some number. */
@@ -41,12 +41,14 @@ export const subjectSetOf = (site: Pick<AdminSite, 'network' | 'policy'>, part: 
 
 export const partText = (part: NamedPort): string => `${portNameText(part)}=${part.port}`;
 
-/** The parts that a pod with these ports is in. */
-export const partsOf = (templates: readonly AdminTemplate[], ports: readonly NamedPort[]): SubjectPart[] => {
-  const names = new Set(templates.flatMap((template) => (template.direction === 'Ingress' ? template.names : [])));
-  const parts = [...names].flatMap((name) => PROTOCOLS.flatMap((protocol) => partOf({ name, protocol }, ports)));
-  return [undefined, ...parts];
-};
+/** The names of ports that subjects differ by. */
+export const subjectNames = (templates: readonly AdminTemplate[]): readonly string[] => [
+  ...new Set(templates.flatMap((template) => (template.direction === 'Ingress' ? template.names : []))),
+];
+
+/** The parts that a pod with these ports is in, but for the whole. */
+export const partsOf = (names: readonly string[], ports: readonly NamedPort[]): NamedPort[] =>
+  names.flatMap((name) => PROTOCOLS.flatMap((protocol) => partOf({ name, protocol }, ports)));
 
 export const compileAdmin = (
   templates: readonly AdminTemplate[],
@@ -127,7 +129,7 @@ const peersFor = (
       return blocks && { kind: 'blocks', blocks };
     }
     case 'nodes': {
-      const addresses = nodeAddresses(peers.selectors).filter((ip) => ipFamily(ip) === family);
+      const addresses = nodeAddresses(peers.selectors, family);
       return addresses.length === 0 ? undefined : { kind: 'nodes', addresses };
     }
     default:

@@ -2,7 +2,7 @@
 import type { ClusterConfig } from '../../../../api/cluster-config.ts';
 import type { Labels } from '../../../../api/label-selector.ts';
 import { addressOf } from '../../../../net/cidr.ts';
-import type { Ip } from '../../../../net/ip.ts';
+import { type Family, type Ip, ipFamily } from '../../../../net/ip.ts';
 import type { FactStore } from '../../../model/fact-store.ts';
 import type { TrackedView } from '../../../model/tracked-view.ts';
 import { type NodeRanges, nodeRanges } from '../../node-ranges.ts';
@@ -24,7 +24,9 @@ interface NodePeersOptions {
 }
 
 interface KnownNode {
-  node: PolicyNode;
+  readonly node: PolicyNode;
+  /** Those of `node` that can be a node's. */
+  readonly ips: readonly Ip[];
   readonly hostAddresses: Watched<readonly Ip[]>;
 }
 
@@ -32,6 +34,8 @@ export class NodePeers {
   readonly #options: NodePeersOptions;
   readonly #ranges: NodeRanges;
   readonly #nodes = new Map<string, KnownNode>();
+  /** By texts of selectors and by family, until a node changes: many policies select the same nodes. */
+  readonly #found = new Map<string, readonly Ip[]>();
 
   constructor(options: NodePeersOptions) {
     this.#options = options;
@@ -45,23 +49,30 @@ export class NodePeers {
   change(name: string, after: PolicyNode | undefined): readonly PolicyNode[] {
     const known = this.#nodes.get(name);
     const before = known?.node;
+    this.#found.clear();
     if (after === undefined) {
       known?.hostAddresses.stop();
       this.#nodes.delete(name);
-    } else if (known === undefined) this.#nodes.set(name, { node: after, hostAddresses: this.#watch(name) });
-    else known.node = after;
+    } else {
+      // What is in the cluster's own ranges is no node's, whatever it says.
+      const ips = after.ips.filter((ip) => this.#ranges.refusalOf(ip) === undefined);
+      this.#nodes.set(name, { node: after, ips, hostAddresses: known?.hostAddresses ?? this.#watch(name) });
+    }
     return [before, after].filter((node) => node !== undefined);
   }
 
-  /** Of nodes that one of the selectors selects, sorted. What is in the cluster's own ranges is no node's, whatever it says. */
-  addressesOf(selectors: readonly CanonicalSelector[]): readonly Ip[] {
-    const found = new Set<Ip>();
-    for (const { node, hostAddresses } of this.#nodes.values()) {
-      if (!selectors.some((selector) => isSelected(selector, node.labels))) continue;
-      for (const ip of hostAddresses.value) found.add(ip);
-      for (const ip of node.ips) if (this.#ranges.refusalOf(ip) === undefined) found.add(ip);
-    }
-    return [...found].sort();
+  /** Of nodes that one of the selectors selects, sorted. */
+  addressesOf(selectors: readonly CanonicalSelector[], family: Family): readonly Ip[] {
+    const key = JSON.stringify([family, ...selectors.map(({ text }) => text)]);
+    const known = this.#found.get(key);
+    if (known !== undefined) return known;
+    const nodes = [...this.#nodes.values()].filter(({ node }) =>
+      selectors.some((selector) => isSelected(selector, node.labels)),
+    );
+    const ips = new Set(nodes.flatMap((node) => [...node.hostAddresses.value, ...node.ips]));
+    const found = [...ips].filter((ip) => ipFamily(ip) === family).sort();
+    this.#found.set(key, found);
+    return found;
   }
 
   #watch(name: string): Watched<readonly Ip[]> {
@@ -71,6 +82,7 @@ export class NodePeers {
       view,
       (known) => known.hostAddresses(name).map(addressOf),
       () => {
+        this.#found.clear();
         const node = this.#nodes.get(name)?.node;
         if (node !== undefined) onChange(node);
       },
