@@ -31,7 +31,7 @@ export const ACL_RANKS = {
   policyAllow: { tier: 2, priority: 1001, purpose: 'what network policies allow, and what no policy forbids' },
   policyDenyLogged: { tier: 2, priority: 1000, purpose: 'the next one, for pods of namespaces that have it logged' },
   policyDeny: { tier: 2, priority: 999, purpose: 'everything else of pods that a network policy isolates' },
-  subjectPassPolicy: { tier: 2, priority: 1, purpose: '`subjectPass` of this tier, for baseline policies' },
+  subjectPassPolicy: { tier: 2, priority: 1, purpose: '`isolatedPass` of this tier, for baseline policies' },
   baselineRules: {
     tier: 3,
     priority: 32_001,
