@@ -85,7 +85,8 @@ const verdictsOf = (step: CyclonusStep, isDefault: boolean): ((asked: Asked) => 
     index.changePolicy(`${namespace}/${name}`, projection);
   }
   const addresses = new Map(step.pods.map(({ namespace, name, ip }) => [`${namespace}/${name}`, ip]));
-  const rules = new RuleVerdicts(cluster.facts, new Map([...addresses].map(([key, ip]) => [key, [ip]])));
+  const ofPods = new Map([...addresses].map(([key, ip]) => [key, [ip]]));
+  const rules = new RuleVerdicts(cluster.facts, cluster.render().northbound, ofPods);
   return ({ from, to, protocol, port }) =>
     rules.allows({
       ...{ from, to, port, protocol: protocol.toLowerCase() },
@@ -95,8 +96,9 @@ const verdictsOf = (step: CyclonusStep, isDefault: boolean): ((asked: Asked) => 
 
 /** One network of all of these namespaces. */
 const joinNetwork = (cluster: TestCluster, [first = '', ...others]: readonly string[]): void => {
-  const input = { id: 3, topology: 'layer3', subnets: ['10.128.0.0/16'], namespace: first, nad: 'net' } as const;
-  cluster.network('tenant', input);
+  const tunnelKeys = [16_711_686, 16_715_779];
+  const about = { id: 3, topology: 'layer2', subnets: ['10.128.0.0/16'], tunnelKeys } as const;
+  cluster.network('tenant', { ...about, namespace: first, nad: 'net' });
   for (const namespace of others) {
     cluster.facts.set('nad', `${namespace}/net`, 'tenant');
     cluster.facts.set('primaryNad', namespace, { nad: `${namespace}/net`, network: 'tenant' });

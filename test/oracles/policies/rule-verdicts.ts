@@ -1,9 +1,7 @@
 /** What the agent's rules let through, read as OVN reads them: the text of each match, and the sets that it names. */
 import { isIPv6 } from 'node:net';
-import { ruleMatch } from '../../../agent/features/policies/match.ts';
 import type { FactStore } from '../../../agent/model/fact-store.ts';
-import type { PolicyDirection } from '../../../agent/model/policies/facts.ts';
-import { blockSetName, peerSetName, targetSetName } from '../../../agent/model/policies/ids.ts';
+import { targetSetName } from '../../../agent/model/policies/ids.ts';
 import { cidrContainsIp, parseCidr } from '../../../net/cidr.ts';
 import { parseIp } from '../../../net/ip.ts';
 
@@ -20,30 +18,28 @@ export interface Packet {
 /** Addresses of a pod, by key. */
 export type Addresses = ReadonlyMap<string, readonly string[]>;
 
+/** Rows of the northbound database, by table. */
+export type Rows = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
+
 export class RuleVerdicts {
   readonly #facts: FactStore;
   readonly #sets = new Map<string, Set<string>>();
-  readonly #matches = new Map<string, { readonly direction: PolicyDirection; readonly match: string }>();
+  readonly #rules: readonly { readonly direction: string; readonly match: string }[];
 
-  constructor(facts: FactStore, addresses: Addresses) {
+  constructor(facts: FactStore, rows: Rows, addresses: Addresses) {
     this.#facts = facts;
-    for (const id of facts.ids('policyRule')) {
-      const rule = facts.get('policyRule', id);
-      const match = rule && ruleMatch(id, rule);
-      if (rule === undefined || match === undefined) continue;
-      this.#matches.set(id, { direction: rule.direction, match });
-      if (rule.peers.kind === 'blocks') this.#sets.set(blockSetName(id), new Set(rule.peers.blocks));
+    this.#rules = (rows['ACL'] ?? []).flatMap(({ direction, match, external_ids: ids }) =>
+      (ids as Record<string, string>)['k8s.ovn.org/owner-type'] === 'NetpolRule'
+        ? [{ direction: String(direction), match: String(match) }]
+        : [],
+    );
+    for (const { name, addresses: members } of rows['Address_Set'] ?? []) {
+      for (const member of [members ?? []].flat()) this.#member(String(name), String(member));
     }
-    for (const key of facts.ids('policyPeer')) {
-      for (const [set, ips] of facts.get('policyPeer', key)?.sets ?? []) {
-        for (const ip of ips) this.#member(peerSetName(set, isIPv6(ip) ? 6 : 4), ip);
-      }
-    }
+    // Of pods, which these rows are without.
     for (const key of facts.ids('podPolicy')) {
       for (const rule of facts.get('podPolicy', key)?.rules ?? []) {
-        for (const ip of addresses.get(key) ?? []) {
-          if (isIPv6(ip) === (facts.get('policyRule', rule)?.family === 6)) this.#member(targetSetName(rule), ip);
-        }
+        for (const ip of addresses.get(key) ?? []) this.#member(targetSetName(rule), ip);
       }
     }
   }
@@ -54,7 +50,8 @@ export class RuleVerdicts {
     return (['Egress', 'Ingress'] as const).every((direction) => {
       const subject = direction === 'Egress' ? packet.from : packet.to;
       if (this.#facts.get('podPolicy', subject)?.isolated.includes(direction) !== true) return true;
-      return this.#matches.values().some((rule) => rule.direction === direction && this.#fits(rule.match, packet));
+      const at = direction === 'Egress' ? 'from-lport' : 'to-lport';
+      return this.#rules.some((rule) => rule.direction === at && this.#fits(rule.match, packet));
     });
   }
 
