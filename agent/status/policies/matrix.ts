@@ -1,0 +1,53 @@
+/** Who may reach whom in a namespace, as far as the policies of pods of this node decide. */
+import type { PolicyMatrixStatus } from '../../../api/policy-status.ts';
+import { podEnd } from './pod-end.ts';
+import type { PolicyReportSources } from './sources.ts';
+
+/** Nobody reads more, and it is a question for each pair. */
+const MAX_PODS = 64;
+/** Rules are looked at for each pair, and the agent does nothing else meanwhile. */
+const MAX_LOOKS = 500_000;
+
+export const reportPolicyMatrix = (given: PolicyReportSources, namespace: string): PolicyMatrixStatus => {
+  const found = [...given.policyLookup.pods()].filter(([, pod]) => pod.namespace === namespace && !pod.finished);
+  const pods = found.map(([key]) => key).sort();
+  if (pods.length > MAX_PODS)
+    return { pods: [], ends: [], message: `namespace ${namespace} has ${pods.length} pods, more than ${MAX_PODS}` };
+  const sources = withMemory(given);
+  const local = found.filter(([, pod]) => pod.isLocal).map(([key]) => key);
+  const rules = local.reduce((sum, pod) => sum + (sources.facts.get('podPolicy', pod)?.rules.length ?? 0), 0);
+  if (rules * pods.length > MAX_LOOKS)
+    return {
+      pods: [],
+      ends: [],
+      message: `pods of namespace ${namespace} have ${rules} rules here, too many for a matrix`,
+    };
+  const ends = local
+    .sort()
+    .flatMap((pod) =>
+      pods
+        .filter((peer) => peer !== pod)
+        .flatMap((peer) => [
+          podEnd(sources, { pod, direction: 'Egress', peer }),
+          podEnd(sources, { pod, direction: 'Ingress', peer }),
+        ]),
+    );
+  return { pods, ends: ends.map(withoutOthers) };
+};
+
+/** The same rules come again and again. */
+const withMemory = (sources: PolicyReportSources): PolicyReportSources => {
+  const { policyLookup } = sources;
+  const known = new Map<string, readonly string[]>();
+  const policiesOfRule = (rule: string): readonly string[] => {
+    const found = known.get(rule) ?? policyLookup.policiesOfRule(rule);
+    known.set(rule, found);
+    return found;
+  };
+  return { ...sources, policyLookup: { ...policyLookup, policiesOfRule } };
+};
+
+const withoutOthers = (end: PolicyMatrixStatus['ends'][number]): PolicyMatrixStatus['ends'][number] => ({
+  ...end,
+  families: end.families.map((one) => ({ ...one, rules: one.rules.filter(({ lacks }) => lacks === undefined) })),
+});
