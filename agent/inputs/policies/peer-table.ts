@@ -153,7 +153,7 @@ export class PeerTable {
     const found = new Map<string, readonly Ip[]>();
     for (const { network, sets } of peerOf ?? []) {
       if (sets.size === 0) continue;
-      const ips = this.#options.placementOf(pod.namespace)?.addressesOn(network, pod.addresses) ?? [];
+      const ips = this.#options.placementOf(pod.namespace)?.addressesOn(network, pod) ?? [];
       for (const [id, { spec }] of sets) if (ips.length > 0 && hasPort(pod, spec.port)) found.set(id, ips);
     }
     return found;
@@ -168,8 +168,8 @@ export class PeerTable {
     });
   }
 
-  #isOn(network: string, { namespace, addresses }: PolicyPod): boolean {
-    return (this.#options.placementOf(namespace)?.addressesOn(network, addresses) ?? []).length > 0;
+  #isOn(network: string, pod: PolicyPod): boolean {
+    return (this.#options.placementOf(pod.namespace)?.addressesOn(network, pod) ?? []).length > 0;
   }
 
   #ensure(network: string, selection: Selection): LivePeers {

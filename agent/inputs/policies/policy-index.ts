@@ -9,6 +9,7 @@ import type { LocalSettings } from '../../model/view.ts';
 import type { Problem } from '../problem.ts';
 import { canonicalSelector, isSelected } from './canonical-selector.ts';
 import { type IsolatingPolicy, isolatingPolicies, notesOf, type PolicyDescription } from './describe.ts';
+import { evaluatedPod } from './evaluated-pod.ts';
 import { Failures, namespaceObject, podObject, policyObject } from './failures.ts';
 import { PeerTable } from './peer-table.ts';
 import { Placement, type Site } from './placement.ts';
@@ -59,7 +60,8 @@ export class PolicyIndex {
   }
 
   /** Undefined when the pod is gone. @param key `namespace/name` */
-  changePod(key: string, after: PolicyPod | undefined): void {
+  changePod(key: string, given: PolicyPod | undefined): void {
+    const after = given && evaluatedPod(key, given, this.#facts.get('pod', key));
     const state = this.#ensure(namespaceOf(key));
     const known = state.pods.get(key);
     const before = known?.pod;
