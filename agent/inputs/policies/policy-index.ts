@@ -16,6 +16,7 @@ import { Placement, type Site } from './placement.ts';
 import { Postings } from './postings.ts';
 import type { NamespaceState, PodState, PolicyState, TargetGroup } from './state.ts';
 import { TargetTable } from './target-table.ts';
+import type { Selection } from './templates.ts';
 import type { PolicyNamespace, PolicyPod, PolicyProjection } from './types.ts';
 
 export class PolicyIndex {
@@ -37,6 +38,7 @@ export class PolicyIndex {
       namespaces,
       podsOf: (namespace) => this.#states.get(namespace)?.pods.values() ?? [],
       placementOf: (namespace) => this.#states.get(namespace)?.placement,
+      onGrown: (selection) => this.#markUsers(selection),
     });
     this.#targets = new TargetTable({
       facts,
@@ -165,7 +167,7 @@ export class PolicyIndex {
 
   #addPolicy(state: NamespaceState, key: string, projection: PolicyProjection, group: TargetGroup): void {
     const policy: PolicyState = {
-      ...{ key, projection, group, templates: undefined, excess: undefined },
+      ...{ key, projection, group, templates: undefined, excess: undefined, members: new Map() },
       ...{ rules: new Map(), perTarget: [], unwatch: [] },
     };
     state.policies.set(key, policy);
@@ -225,6 +227,12 @@ export class PolicyIndex {
       for (const pod of state.pods.values()) this.#peers.move(pod, pod.pod, pod.pod);
     });
     this.#settle(state);
+  }
+
+  /** It looks at all policies, and is called when a selection has twice as many members as before. */
+  #markUsers({ text }: Selection): void {
+    for (const { policies } of this.#states.values())
+      for (const policy of policies.values()) if (policy.members.has(text)) this.#targets.markPolicy(policy);
   }
 
   #markAll(state: NamespaceState): void {

@@ -10,7 +10,7 @@ import { PolicyBudgets } from './policy-budgets.ts';
 import { RuleTable } from './rule-table.ts';
 import type { NamespaceState, PodState, PolicyState, TargetGroup, TargetState } from './state.ts';
 import type { PolicyNamespace } from './types.ts';
-import { unfold } from './unfold.ts';
+import { membersOf, unfold } from './unfold.ts';
 
 interface TargetTableOptions {
   readonly facts: FactStore;
@@ -195,6 +195,7 @@ export class TargetTable {
     policy.unwatch = unwatch;
     for (const end of before) end();
     this.#install(policy, rules);
+    if (site !== undefined) this.#budgets.measure(policy, membersOf(policy, peers, site.network));
     if (hadNamed || policy.perTarget.length > 0) this.markTargets(policy.group.members);
   }
 

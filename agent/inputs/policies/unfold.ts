@@ -1,4 +1,5 @@
 /** When a policy is worked out: while it has a target, and is not closed. */
+import type { PeerTable } from './peer-table.ts';
 import type { PolicyState } from './state.ts';
 import { type RuleTemplate, templatesOf } from './templates.ts';
 
@@ -12,4 +13,12 @@ export const unfold = (policy: PolicyState, isUsed: boolean): readonly RuleTempl
   if (policy.perTarget.length > 0) policy.group.named.add(policy);
   else policy.group.named.delete(policy);
   return templates ?? [];
+};
+
+/** By the selection's text: how many pods each selection of a policy has. */
+export const membersOf = (policy: PolicyState, peers: PeerTable, network: string): PolicyState['members'] => {
+  const members = new Map<string, number>();
+  for (const { peers: own } of policy.templates ?? [])
+    if (own.kind === 'pods') members.set(own.selection.text, peers.membersOf(network, own.selection));
+  return members;
 };
