@@ -60,8 +60,10 @@ export const isolatedPodSchema = z.object({
     z.object({
       direction: directionSchema,
       policies: z.array(z.string()),
-      /** The port group that drops: ACLs name it. */
+      /** The port group of its network that drops: ACLs name it. */
       denyGroup: z.string(),
+      /** The one that drops and logs before, where its namespace has that. */
+      logGroup: z.string().optional(),
     }),
   ),
   ruleCount: z.int(),

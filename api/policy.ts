@@ -6,9 +6,6 @@ import { parseWith } from './parse.ts';
 
 /** Where they are served, once somebody has installed their definitions. */
 export const UNENFORCED_POLICIES = [
-  policy('policy.networking.k8s.io', 'v1alpha1', 'adminnetworkpolicies', 'AdminNetworkPolicy', false),
-  policy('policy.networking.k8s.io', 'v1alpha1', 'baselineadminnetworkpolicies', 'BaselineAdminNetworkPolicy', false),
-  policy('policy.networking.k8s.io', 'v1alpha2', 'clusternetworkpolicies', 'ClusterNetworkPolicy', false),
   policy('k8s.cni.cncf.io', 'v1beta1', 'multi-networkpolicies', 'MultiNetworkPolicy', true),
 ] as const;
 

@@ -47,6 +47,7 @@ export class PluginKeeper {
   /** Resolves when the plugin was put in its place, or that has failed. */
   async start(): Promise<void> {
     await this.#look();
+    if (this.#isStopped) return;
     const { cniBinFolder, cniConfFolder } = this.#options;
     const onChange = (): void => {
       if (this.#cancelPause === undefined) void this.#look();

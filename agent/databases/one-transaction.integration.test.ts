@@ -6,7 +6,7 @@ import { TestServer } from '../../ovsdb/testing/server.ts';
 import { formatRemote } from '../../ovsdb/wire/remote.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import type { DenyGroupFact } from '../model/policies/facts.ts';
-import { denyGroupId, denyGroupName, targetSetName } from '../model/policies/ids.ts';
+import { denyGroupId, denyGroupName, subjectSetName, targetSetName } from '../model/policies/ids.ts';
 import { TestCluster } from '../testing/cluster.ts';
 import { Database } from './database.ts';
 import { createNorthboundReplica, NORTHBOUND_CLAIMS, type NorthboundReplica } from './northbound.ts';
@@ -168,6 +168,62 @@ const isolatedPods = (cluster: TestCluster, from: number, count: number, log?: D
     facts.set('podPolicy', pod, { network: 'default', isolated: ['Ingress'], denyGroup, rules: ['r'] });
     cluster.pod(pod, { node: 'node1', networks: { default: { ips: [ip], role: 'primary' } } });
   }
+};
+
+it('a new pod is a subject of administrators’ policies by the transaction that makes its port, and their rules are there', async () => {
+  await using resources = new AsyncDisposableStack();
+  const { database, other } = await start(resources);
+  const cluster = emptyCluster();
+  const follow = follower(cluster, database);
+  database.reconcile();
+  await follow();
+  const half: string[] = [];
+  other.replica.onUpdate(() => half.push(...withoutRules(other)));
+  // The policy itself is new, then it is there, then there is more to do than one transaction takes.
+  for (const [from, count] of [
+    [3, 1],
+    [4, 1],
+    [5, 1_200],
+  ] as const) {
+    subjects(cluster, from, count);
+    await follow();
+  }
+  await untilSame(other, database);
+  expect(half).toEqual([]);
+  const set = [...other.replica.rows('Address_Set')].find(({ name }) => name === subjectSetName('s', 4));
+  expect(set?.addresses).toHaveLength(1_202);
+  expect(withoutRules(other)).toEqual([]);
+});
+
+const subjects = (cluster: TestCluster, from: number, count: number): void => {
+  const { facts } = cluster;
+  const [network, policy] = ['default', 'AdminNetworkPolicy/a'];
+  const rules = Array.from({ length: 50 }, (_, index) => `r${index}`);
+  for (const [index, rule] of rules.entries()) {
+    facts.set('adminRule', rule, {
+      ...{ network, policy, direction: 'Egress', family: 4, tier: 'admin', priority: 32_000 - index, action: 'deny' },
+      ...{ subjects: 's', peers: { kind: 'any' } },
+    });
+  }
+  facts.set('subjectSet', 's', { network, policy, tier: 'admin', drops: rules });
+  for (let number = from; number < from + count; number++) {
+    const ip = `10.128.${number >> 8}.${number & 255}/23`;
+    const pod = `ns/p${number}`;
+    facts.set('podPolicy', pod, { network, isolated: [], denyGroup: '', rules: [], subjects: ['s'] });
+    cluster.pod(pod, { node: 'node1', networks: { default: { ips: [ip], role: 'primary' } } });
+  }
+};
+
+/** Ports whose pods rules drop something of, that are not in the set of these, or there before all rules. */
+const withoutRules = ({ replica }: Northbound): string[] => {
+  const sets = [...replica.rows('Address_Set')];
+  const members = new Set(sets.find(({ name }) => name === subjectSetName('s', 4))?.addresses);
+  const acls = new Set([...replica.rows('Logical_Switch')].flatMap((row) => row.acls));
+  const drops = [...replica.rows('ACL')].filter(({ _uuid, tier }) => tier === 1 && acls.has(_uuid)).length;
+  return [...replica.rows('Logical_Switch_Port')]
+    .filter(({ name }) => name.startsWith('ns_'))
+    .filter(({ addresses }) => drops < 50 || !members.has(addresses[0]?.split(' ')[1] ?? ''))
+    .map(({ name }) => name);
 };
 
 /** Ports that can be reached although a policy selects their pods, or not although a rule allows it. */

@@ -24,6 +24,10 @@ export const subjectKey = ({ kind, value }: AnySubject): string => {
       return value.service;
     case 'policyRule':
       return value.rule;
+    case 'adminRule':
+      return value.rule;
+    case 'subjectSet':
+      return value.set;
     case 'peerSet':
       return value.set;
     case 'denyGroup':
@@ -50,6 +54,10 @@ export const subjectsOf = (kind: SubjectKind, facts: FactStore): AnySubject[] =>
       return [...facts.ids('service')].map((service) => ({ kind, value: { service } }));
     case 'policyRule':
       return [...facts.ids('policyRule')].map((rule) => ({ kind, value: { rule } }));
+    case 'adminRule':
+      return [...facts.ids('adminRule')].map((rule) => ({ kind, value: { rule } }));
+    case 'subjectSet':
+      return [...facts.ids('subjectSet')].map((set) => ({ kind, value: { set } }));
     case 'peerSet':
       return [...facts.ids('peerSet')].map((set) => ({ kind, value: { set } }));
     case 'denyGroup':
@@ -77,6 +85,10 @@ export const subjectsWith = (fact: FactKind, id: string, facts: FactStore): AnyS
       return [{ kind: 'service', value: { service: id } }];
     case 'policyRule':
       return [{ kind: 'policyRule', value: { rule: id } }];
+    case 'adminRule':
+      return [{ kind: 'adminRule', value: { rule: id } }];
+    case 'subjectSet':
+      return [{ kind: 'subjectSet', value: { set: id } }];
     case 'peerSet':
       return [{ kind: 'peerSet', value: { set: id } }];
     case 'denyGroup':

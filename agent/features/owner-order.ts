@@ -27,6 +27,8 @@ export const objectOfOwner = (owner: string): string => {
     case 'service':
       return `Service/${subject}`;
     case 'policyRule':
+    case 'adminRule':
+    case 'subjectSet':
     case 'peerSet':
     case 'denyGroup':
       return owner;
@@ -51,6 +53,8 @@ const rankOf = (owner: string): number => {
       return 2;
     // What drops comes before what is allowed.
     case 'denyGroup':
+    case 'adminRule':
+    case 'subjectSet':
       return 1;
     case 'policyRule':
     case 'peerSet':

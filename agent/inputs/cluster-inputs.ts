@@ -9,6 +9,7 @@ import type { ObjectCache, Reflector, ReflectorObservation } from '../../kube/re
 import { ENDPOINT_SLICES, NAMESPACES, NETWORK_POLICIES, NODES, PODS, SERVICES } from '../../kube/resources.ts';
 import type { KubeClient, ResourceType } from '../../kube/types.ts';
 import type { NamespaceFact, ServiceFact } from '../model/facts.ts';
+import { createAdminInputs } from './admin-inputs.ts';
 import type { ClusterCaches } from './fact-feeder.ts';
 import { badNad, type ForeignNad, type NadProjection, projectNad } from './nad-projection.ts';
 import { projectNamespaceParts } from './namespace-parts.ts';
@@ -78,7 +79,8 @@ export const createClusterInputs = ({
   const services = createReflector({ ...common(SERVICES), project: projectService });
   const slices = createReflector({ ...common(ENDPOINT_SLICES), project: projectSlice, indexes: SLICE_INDEXES });
   const idPools = createReflector({ ...common(NETWORK_ID_POOLS), project: projectRetiredIds, optional: true });
-  const named = {
+  const admin = createAdminInputs(common);
+  const byName: Readonly<Record<string, Pick<Reflector<unknown>, 'run' | 'whenSynced' | 'synced'>>> = {
     networkidpools: idPools,
     nodes,
     namespaces,
@@ -86,9 +88,7 @@ export const createClusterInputs = ({
     pods,
     services,
     networkpolicies: policies,
-  };
-  const byName: Readonly<Record<string, Pick<Reflector<unknown>, 'run' | 'whenSynced' | 'synced'>>> = {
-    ...named,
+    ...admin.reflectors,
     endpointslices: slices,
   };
   const all = Object.values(byName);
@@ -101,7 +101,7 @@ export const createClusterInputs = ({
     services,
     slices,
     idPools,
-    policies: policyCaches(policies, namespaces, pods),
+    policies: policyCaches(policies, admin.caches, { nodes, namespaces, pods }),
     run: async (signal) => {
       await Promise.all(all.map((reflector) => reflector.run(signal)));
     },
@@ -119,6 +119,7 @@ export const createClusterInputs = ({
       ...nads.bad.values().map(({ key, reason }) => badNad(key, reason)),
       ...services.bad.values().map(({ key, reason }) => badService(key, reason)),
       ...[...slices.values()].flatMap(({ problems }) => problems),
+      ...admin.problems(),
       ...slices.bad.values().map(({ key, reason }) => badSlice(key, reason)),
     ],
   };

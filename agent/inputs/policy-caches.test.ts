@@ -6,7 +6,9 @@ import type { KubeObject } from '../../kube/types.ts';
 import { FactStore } from '../model/fact-store.ts';
 import { feedFacts } from './fact-feeder.ts';
 import { type NamespaceParts, projectNamespaceParts } from './namespace-parts.ts';
+import { type NodeProjection, projectNode } from './node-projection.ts';
 import { type PodParts, projectPodParts } from './pod-parts.ts';
+import { type AdminProjection, projectAdminPolicy } from './policies/admin/admin-projection.ts';
 import { projectPolicy } from './policies/policy-projection.ts';
 import type { PolicyProjection } from './policies/types.ts';
 import { policyCaches } from './policy-caches.ts';
@@ -32,17 +34,19 @@ const setUp = () => {
   const namespaces = createStaticCache<NamespaceParts>();
   const pods = createStaticCache<PodParts>();
   const policies = createStaticCache<PolicyProjection>();
+  const admin = createStaticCache<AdminProjection>();
+  const nodes = createStaticCache<NodeProjection>();
   facts.set('nodeSubnets', 'n1/default', []);
   const feeder = feedFacts(
     facts,
     {
-      nodes: createStaticCache(),
+      nodes,
       nads: createStaticCache(),
       services: createStaticCache(),
       slices: createStaticCache<never, 'service'>([], { service: () => [] }),
       namespaces: partOf(namespaces, ({ fact }) => fact),
       pods: partOf(pods, ({ pod: part }) => part),
-      policies: policyCaches(policies, namespaces, pods),
+      policies: policyCaches(policies, { AdminNetworkPolicy: admin }, { nodes, namespaces, pods }),
     },
     SETTINGS,
   );
@@ -52,7 +56,7 @@ const setUp = () => {
     spec: { podSelector: { matchLabels: { app: 'web' } } },
   };
   const isolate = (): void => policies.set('red/web', projectPolicy(policy));
-  return { facts, pods, policies, feeder, isolate };
+  return { facts, pods, policies, admin, nodes, feeder, isolate };
 };
 
 it('tells of a pod and of what isolates it in one turn, whichever comes first', () => {
@@ -61,6 +65,34 @@ it('tells of a pod and of what isolates it in one turn, whichever comes first', 
   pods.set('red/web', projectPodParts(pod({ app: 'web' }), 'n1'));
   expect(facts.get('pod', 'red/web')).toBeDefined();
   expect(facts.get('podPolicy', 'red/web')).toMatchObject({ network: 'default', isolated: ['Ingress'] });
+});
+
+it('follows administrators’ policies, and what nodes have for labels and addresses', () => {
+  const { facts, pods, admin, nodes } = setUp();
+  const node = (address: string) =>
+    projectNode({
+      metadata: metadata('n2', { labels: { role: 'db' } }),
+      status: {
+        addresses: [
+          { type: 'ExternalIP', address },
+          { type: 'Hostname', address: 'n2' },
+        ],
+      },
+    } as unknown as KubeObject);
+  const spec = {
+    ...{ priority: 1, subject: { namespaces: {} } },
+    egress: [{ action: 'Deny', to: [{ nodes: { matchLabels: { role: 'db' } } }] }],
+  };
+  pods.set('red/web', projectPodParts(pod({ app: 'web' }), 'n1'));
+  nodes.set('n2', node('192.0.2.9'));
+  admin.set('a', projectAdminPolicy('AdminNetworkPolicy', { metadata: metadata('a'), spec }));
+  const peers = () => [...facts.ids('adminRule')].map((id) => facts.get('adminRule', id)?.peers);
+  expect(peers()).toEqual([{ kind: 'nodes', addresses: ['192.0.2.9'] }]);
+  expect(facts.get('podPolicy', 'red/web')).toMatchObject({ isolated: [], subjects: [expect.any(String)] });
+  nodes.set('n2', node('192.0.2.10'));
+  expect(peers()).toEqual([{ kind: 'nodes', addresses: ['192.0.2.10'] }]);
+  admin.remove('a');
+  expect([peers(), facts.get('podPolicy', 'red/web')]).toEqual([[], undefined]);
 });
 
 it('changes nothing about a pod when only its labels change, and ends with its feeder', () => {

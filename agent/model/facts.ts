@@ -13,7 +13,15 @@ import type { Cidr, InterfaceAddress } from '../../net/cidr.ts';
 import type { DatapathKey, NetworkId, NodeId } from '../../net/ids.ts';
 import { type Family, type Ip, ipFamily } from '../../net/ip.ts';
 import type { Mac } from '../../net/mac.ts';
-import type { DenyGroupFact, PeerSetFact, PodPolicyFact, PolicyPeerFact, PolicyRuleFact } from './policies/facts.ts';
+import type {
+  AdminRuleFact,
+  DenyGroupFact,
+  PeerSetFact,
+  PodPolicyFact,
+  PolicyPeerFact,
+  PolicyRuleFact,
+  SubjectSetFact,
+} from './policies/facts.ts';
 
 /** A node, as far as other nodes need to know it. */
 export interface NodeFact {
@@ -243,6 +251,10 @@ export interface Facts {
   readonly podCgroup: CgroupFact;
   /** By the rule's id. */
   readonly policyRule: PolicyRuleFact;
+  /** By the rule's id. */
+  readonly adminRule: AdminRuleFact;
+  /** By the set's id. */
+  readonly subjectSet: SubjectSetFact;
   /** By the set's id. */
   readonly peerSet: PeerSetFact;
   /** By the group's id. */

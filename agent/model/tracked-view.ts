@@ -20,7 +20,15 @@ import {
   type ServiceFact,
   type SliceFact,
 } from './facts.ts';
-import type { DenyGroupFact, PeerSetFact, PodPolicyFact, PolicyPeerFact, PolicyRuleFact } from './policies/facts.ts';
+import type {
+  AdminRuleFact,
+  DenyGroupFact,
+  PeerSetFact,
+  PodPolicyFact,
+  PolicyPeerFact,
+  PolicyRuleFact,
+  SubjectSetFact,
+} from './policies/facts.ts';
 import type { LocalSettings, TunnelEncryption, View } from './view.ts';
 
 export class TrackedView implements View {
@@ -163,6 +171,14 @@ export class TrackedView implements View {
 
   policyRule(id: string): PolicyRuleFact | undefined {
     return this.#value('policyRule', id);
+  }
+
+  adminRule(id: string): AdminRuleFact | undefined {
+    return this.#value('adminRule', id);
+  }
+
+  subjectSet(id: string): SubjectSetFact | undefined {
+    return this.#value('subjectSet', id);
   }
 
   peerSet(id: string): PeerSetFact | undefined {

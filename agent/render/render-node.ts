@@ -2,6 +2,7 @@
  * The desired state of a node, from plain objects instead of an API server. Addresses that this node's agent would allocate
  * are allocated, in the order in which the pods were created, and reported. Pure.
  */
+import { ADMIN_POLICIES } from '../../api/admin-network-policy.ts';
 import { DEFAULT_ALLOWED_SERVICES, parseAllowedServices } from '../../api/allowed-services.ts';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { podNetworkEntry } from '../../api/pod-network-entry.ts';
@@ -20,6 +21,7 @@ import { projectNad } from '../inputs/nad-projection.ts';
 import { projectNamespaceParts } from '../inputs/namespace-parts.ts';
 import { projectNode } from '../inputs/node-projection.ts';
 import { projectPodParts } from '../inputs/pod-parts.ts';
+import { projectAdminPolicy } from '../inputs/policies/admin/admin-projection.ts';
 import { projectPolicy } from '../inputs/policies/policy-projection.ts';
 import { policyCaches } from '../inputs/policy-caches.ts';
 import { peerAddresses } from '../inputs/policy-pod.ts';
@@ -36,7 +38,7 @@ import { MemorySinks } from './memory-sinks.ts';
 import { completeNodeFacts } from './node-facts.ts';
 
 export interface RenderInput {
-  /** Nodes, namespaces, NADs, pods, Services, EndpointSlices and NetworkPolicies, with what the cluster manager writes; other kinds are passed over. */
+  /** Nodes, namespaces, NADs, pods, Services, EndpointSlices and policies, with what the cluster manager writes; other kinds are passed over. */
   readonly objects: readonly KubeObject[];
   readonly node: string;
   readonly cluster: ClusterConfig;
@@ -124,16 +126,20 @@ const readCaches = (objects: readonly KubeObject[], node: string, problems: Prob
         }),
       indexes,
     );
+  const nodes = read('Node', (object) => projectNode(object));
   const namespaces = read('Namespace', (object) => projectNamespaceParts(object));
   const pods = read('Pod', (object) => projectPodParts(object, node));
+  const admin = Object.fromEntries(
+    ADMIN_POLICIES.map(({ kind }) => [kind, read(kind, (object) => projectAdminPolicy(kind, object))]),
+  );
   const caches = {
-    nodes: read('Node', projectNode),
+    nodes,
     namespaces: partOf(namespaces, ({ fact }) => fact),
     nads: read('NetworkAttachmentDefinition', projectNad),
     pods: partOf(pods, ({ pod }) => pod),
     services: read('Service', projectService),
     slices: read('EndpointSlice', projectSlice, SLICE_INDEXES),
-    policies: policyCaches(read('NetworkPolicy', projectPolicy), namespaces, pods),
+    policies: policyCaches(read('NetworkPolicy', projectPolicy), admin, { nodes, namespaces, pods }),
   };
   for (const cache of [caches.nodes, caches.pods, caches.slices])
     for (const one of cache.values()) problems.push(...one.problems);

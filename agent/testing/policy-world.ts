@@ -1,10 +1,13 @@
 /** Namespaces, pods and policies on four networks as plain objects, and the index that follows them: for tests of policies. */
+import { adminPolicyKey } from '../../api/admin-network-policy.ts';
+import type { AdminPolicyKind } from '../../api/admin-policy/types.ts';
 import type { Labels } from '../../api/label-selector.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import { defaultNetwork, type Network } from '../../api/network.ts';
 import { parseCidr } from '../../net/cidr.ts';
 import { parseNetworkId } from '../../net/ids.ts';
 import { parseIp } from '../../net/ip.ts';
+import { projectAdminPolicy } from '../inputs/policies/admin/admin-projection.ts';
 import { PolicyIndex } from '../inputs/policies/policy-index.ts';
 import { projectPolicy } from '../inputs/policies/policy-projection.ts';
 import type { NamedPort, PolicyNamespace, PolicyPod } from '../inputs/policies/types.ts';
@@ -74,6 +77,18 @@ export class PolicyWorld {
     const { namespace, name } = parts(key);
     const metadata = { namespace, name, uid: `uid-${name}`, annotations };
     this.index.changePolicy(key, spec === undefined ? undefined : projectPolicy({ metadata, ...{ spec } }));
+    return this;
+  }
+
+  adminPolicy(kind: AdminPolicyKind, name: string, spec: unknown): this {
+    const projection = spec === undefined ? undefined : projectAdminPolicy(kind, { metadata: { name }, spec });
+    this.index.changeAdminPolicy(adminPolicyKey({ kind, name }), projection);
+    return this;
+  }
+
+  /** @param ips of its status */
+  node(name: string, node: { readonly labels: Labels; readonly ips: readonly string[] } | undefined): this {
+    this.index.changeNode(name, node && { labels: node.labels, ips: node.ips.map(parseIp) });
     return this;
   }
 }

@@ -5,18 +5,19 @@ it('says which objects nothing is rendered from, and nothing of others', () =>
   expect(
     passedOver([
       { kind: 'Service', metadata: { namespace: 'red', name: 'web' } },
+      { kind: 'MultiNetworkPolicy', metadata: { namespace: 'red', name: 'deny' } },
       { kind: 'AdminNetworkPolicy', metadata: { name: 'deny' } },
       { kind: 'NetworkPolicy', metadata: { namespace: 'red', name: 'deny' } },
       { kind: 'Pod', metadata: { namespace: 'red', name: 'a' } },
       { kind: 'Deployment', metadata: { namespace: 'red', name: 'a' } },
-      { kind: 'AdminNetworkPolicy' },
+      { kind: 'MultiNetworkPolicy' },
       'nonsense',
       null,
     ]),
   ).toEqual([
     {
-      object: 'AdminNetworkPolicy/deny',
+      object: 'MultiNetworkPolicy/red/deny',
       severity: 'info',
-      message: 'is ignored: AdminNetworkPolicy is not supported by render yet',
+      message: 'is ignored: MultiNetworkPolicy is not supported by render yet',
     },
   ]));

@@ -34,8 +34,12 @@ const explainerOf = (
 ): ((line: string) => readonly string[]) => {
   const byTargets = new Map(rules.map((rule) => [rule.targetSet, rule]));
   const groups = Map.groupBy(
-    pods.flatMap((pod) => pod.directions.map((one) => ({ pod: pod.pod, ...one }))),
-    ({ denyGroup }) => denyGroup,
+    pods.flatMap(({ pod, directions }) =>
+      directions.flatMap(({ denyGroup, logGroup, ...one }) =>
+        [denyGroup, logGroup].flatMap((group) => (group === undefined ? [] : { pod, group, ...one })),
+      ),
+    ),
+    ({ group }) => group,
   );
   const all = lines.join('\n');
   const isTraced = (pod: string, direction: string): boolean =>

@@ -1,8 +1,10 @@
 import { afterEach, expect, it, vi } from 'vitest';
+import { ADMIN_POLICIES } from '../../api/admin-network-policy.ts';
 import { UNENFORCED_POLICIES } from '../../api/policy.ts';
 import { KubeError } from '../../kube/errors.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, NETWORK_POLICIES } from '../../kube/resources.ts';
-import type { KubeClient, ResourceType } from '../../kube/types.ts';
+import { definitionOf } from '../../kube/testing/definition-of.ts';
+import type { KubeClient } from '../../kube/types.ts';
 import { createTestCluster, type TestCluster } from '../testing/harness.ts';
 import { layer2Udn, tenant } from '../testing/objects.ts';
 
@@ -11,20 +13,6 @@ afterEach(() => cluster.close());
 
 const deny = { metadata: { namespace: 'ns', name: 'deny' }, spec: { podSelector: {} } };
 const told = (reason = 'PolicyNotEnforced') => cluster.events.filter((event) => event.reason === reason);
-
-/** As somebody else installs it. */
-const definitionOf = ({ group, version, plural, kind }: ResourceType) => ({
-  metadata: { name: `${plural}.${group}` },
-  spec: {
-    ...{ group, scope: 'Namespaced', names: { plural, kind, singular: kind.toLowerCase() } },
-    versions: [
-      {
-        ...{ name: version, served: true, storage: true },
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-});
 
 it('each policy has an event that says that nothing enforces it', async () => {
   cluster = await createTestCluster();
@@ -75,6 +63,27 @@ it('a policy that nobody can read has an event that says why, and one that is en
       reason: 'PolicyUnreadable',
       message: expect.stringMatching(/podSelector.*; the policy isolates its pods and allows nothing$/),
     },
+  ]);
+  expect(told()).toEqual([]);
+});
+
+it('says which rules of an administrators’ policy are closed, and which policy is none', async () => {
+  cluster = await createTestCluster();
+  const [admin] = ADMIN_POLICIES;
+  await cluster.client.create(CUSTOM_RESOURCE_DEFINITIONS, definitionOf(admin));
+  const spec = { priority: 1, subject: { namespaces: {} }, egress: [{ action: 'Deny', to: [{ moons: {} }] }] };
+  await vi.waitFor(() => cluster.client.create(admin, { metadata: { name: 'a' }, spec }));
+  await cluster.client.create(admin, { metadata: { name: 'b' }, spec: { ...spec, priority: undefined } });
+  await cluster.client.create(admin, { metadata: { name: 'c' }, spec: { ...spec, egress: [] } });
+  cluster.start();
+  await vi.waitFor(() => expect(told('PolicyUnreadable')).toHaveLength(2));
+  expect(
+    told('PolicyUnreadable')
+      .map(({ regarding, message }) => [regarding.name, message])
+      .sort(),
+  ).toEqual([
+    ['a', expect.stringMatching(/^spec\.egress\[0\]: .*; the rule denies everything$/)],
+    ['b', 'spec.priority: is required; its subjects or its place in the order are unknown, and it is not enforced'],
   ]);
   expect(told()).toEqual([]);
 });

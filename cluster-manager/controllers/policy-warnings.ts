@@ -2,6 +2,7 @@
  * Says of each policy that nothing enforces it, or that nobody can read it, to whoever wrote it: an event. Nothing is allocated by policies,
  * so they are no part of what is read before the start, and a cluster manager that may not read them works all the same.
  */
+import { ADMIN_POLICIES, parseAdminPolicy } from '../../api/admin-network-policy.ts';
 import { ApiError, describeFinding } from '../../api/errors.ts';
 import { parseNetworkPolicy } from '../../api/network-policy.ts';
 import { type PolicyFacts, policyFacts, UNENFORCED_POLICIES } from '../../api/policy.ts';
@@ -31,6 +32,7 @@ interface PolicyWarning {
 export const warnOfPolicies = async (options: PolicyWarningsOptions, signal: AbortSignal): Promise<void> => {
   const reflectors = [
     followed(options, NETWORK_POLICIES, readingOf),
+    ...ADMIN_POLICIES.map((resource) => followed(options, resource, (object) => adminReadingOf(resource, object))),
     ...UNENFORCED_POLICIES.map((resource) =>
       followed(options, resource, (object) => notEnforced(policyFacts(object, resource))),
     ),
@@ -64,16 +66,37 @@ const notEnforced = ({ podSelector: _, ...regarding }: PolicyFacts): PolicyWarni
   messages: [`ovn-udn does not enforce a ${regarding.kind}: traffic that it denies is allowed`],
 });
 
-const readingOf = (object: KubeObject): PolicyWarning => {
-  const { namespace, name, uid } = object.metadata;
-  const { group, version, kind } = NETWORK_POLICIES;
+const readingOf = (object: KubeObject): PolicyWarning =>
+  reading(
+    NETWORK_POLICIES,
+    object,
+    () => {
+      parseNetworkPolicy(object);
+      return [];
+    },
+    'the policy isolates its pods and allows nothing',
+  );
+
+const adminReadingOf = (resource: (typeof ADMIN_POLICIES)[number], object: KubeObject): PolicyWarning =>
+  reading(
+    resource,
+    object,
+    () => parseAdminPolicy(resource.kind, object).findings,
+    'its subjects or its place in the order are unknown, and it is not enforced',
+  );
+
+/** @param read what of it cannot be followed; throws where it is the whole @param consequence then */
+const reading = (
+  { group, version, kind }: ResourceType,
+  { metadata: { namespace, name, uid } }: KubeObject,
+  read: () => readonly string[],
+  consequence: string,
+): PolicyWarning => {
   const regarding = { apiVersion: `${group}/${version}`, kind, namespace, name, uid };
   try {
-    parseNetworkPolicy(object);
-    return { regarding, reason: 'PolicyUnreadable', messages: [] };
+    return { regarding, reason: 'PolicyUnreadable', messages: read() };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const message = `${describeFinding(error)}; the policy isolates its pods and allows nothing`;
-    return { regarding, reason: 'PolicyUnreadable', messages: [message] };
+    return { regarding, reason: 'PolicyUnreadable', messages: [`${describeFinding(error)}; ${consequence}`] };
   }
 };

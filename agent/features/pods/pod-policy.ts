@@ -8,7 +8,7 @@ import { ipFamily } from '../../../net/ip.ts';
 import { type Member, rowRef } from '../../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
 import type { PodPolicyFact } from '../../model/policies/facts.ts';
-import { denyGroupId, denyGroupName, targetSetName } from '../../model/policies/ids.ts';
+import { denyGroupId, denyGroupName, subjectSetName, targetSetName } from '../../model/policies/ids.ts';
 import { addressSetKey, portGroupKey, switchPortKey } from '../../model/row-keys.ts';
 import type { View } from '../../model/view.ts';
 
@@ -21,6 +21,12 @@ export const denyGroupKeys = ({ network, denyGroup, isolated }: PodPolicyFact): 
     isolated.map((direction) => portGroupKey(denyGroupName(group, direction))),
   );
 
+/** The keys of the sets by which rules of administrators' policies drop its traffic. */
+export const subjectSetKeys = ({ subjects = [] }: PodPolicyFact, { ipAddresses }: PodNetworkEntry): string[] => {
+  const families = new Set(ipAddresses.map(addressOf).map(ipFamily));
+  return subjects.flatMap((set) => [...families].map((family) => addressSetKey(subjectSetName(set, family))));
+};
+
 /** @param network the one that the port is on: rules of another allow it nothing */
 export const policyMembers = (
   policy: PodPolicyFact,
@@ -31,8 +37,22 @@ export const policyMembers = (
     ...({ table: 'Port_Group', row, column: 'ports' } as const),
     value: rowRef(switchPortKey(port.name)),
   })),
-  ...(policy.network === port.network ? targetMembers(policy, port.entry, view) : []),
+  ...(policy.network === port.network
+    ? [...targetMembers(policy, port.entry, view), ...subjectMembers(policy, port.entry)]
+    : []),
 ];
+
+const subjectMembers = ({ subjects = [] }: PodPolicyFact, { ipAddresses }: PodNetworkEntry): Member<OvnNorthbound>[] =>
+  subjects.flatMap((set) =>
+    ipAddresses.map(addressOf).map((value) => ({
+      ...({
+        table: 'Address_Set',
+        row: addressSetKey(subjectSetName(set, ipFamily(value))),
+        column: 'addresses',
+      } as const),
+      value,
+    })),
+  );
 
 const targetMembers = (
   { rules }: PodPolicyFact,

@@ -9,7 +9,7 @@ import { layer2SwitchName, nodeSwitchName, podPortName } from '../../model/names
 import type { View } from '../../model/view.ts';
 import { merge } from '../shared/ovn/merge.ts';
 import { switchPort } from '../shared/ovn/port-rows.ts';
-import { denyGroupKeys, isUnderPolicies, policyMembers } from './pod-policy.ts';
+import { denyGroupKeys, isUnderPolicies, policyMembers, subjectSetKeys } from './pod-policy.ts';
 
 type Northbound = DesiredFragment<OvnNorthbound>;
 
@@ -37,7 +37,8 @@ export const podPort = (pod: PodFact, nadKey: string, entry: PodNetworkEntry, vi
   };
   if (policy === undefined) return switchPort(logicalSwitch, columns);
   // The port first: a bulk load puts an element where it belongs once its row is placed.
-  return merge(switchPort(logicalSwitch, columns, denyGroupKeys(policy)), {
+  const needs = [...denyGroupKeys(policy), ...(policy.network === network.name ? subjectSetKeys(policy, entry) : [])];
+  return merge(switchPort(logicalSwitch, columns, needs), {
     members: policyMembers(policy, { name, network: network.name, entry }, view),
   });
 };

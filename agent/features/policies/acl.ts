@@ -10,7 +10,7 @@ import { aclKey } from '../../model/row-keys.ts';
 export interface PolicyAcl {
   readonly direction: PolicyDirection;
   readonly action: 'allow' | 'allow-related' | 'allow-stateless' | 'drop' | 'pass';
-  readonly rank: AclRank;
+  readonly rank: Pick<AclRank, 'tier' | 'priority'>;
   readonly match: string;
   readonly log?: AclLog | undefined;
 }

@@ -61,6 +61,16 @@ const denyRows = (group: DenyGroup, { cluster }: View): DesiredFragment<OvnNorth
 
 const ALLOW = { action: 'allow', rank: ACL_RANKS.policyAllow } as const;
 
+/**
+ * Without an ACL of an upper tier that says "go on", northd's default of that tier decides about connections that were there before: it
+ * lets a packet of a blocked one through and unblocks it (25.03, `ct.est && ct_mark.blocked == 1` at priority 1 of ls_out_acl_eval, which asks
+ * for no tier), so that every second packet of a forbidden connection arrives. What is looked at after load balancing has no such default.
+ */
+const passes = (group: DenyGroup, match: string): DesiredRow<OvnNorthbound, 'ACL'>[] =>
+  (['isolatedPass', 'isolatedPassAdmin'] as const).map((rank) =>
+    aclOf(group, rank, { action: 'pass', match, rank: ACL_RANKS[rank] }),
+  );
+
 const logRows = (group: DenyGroup): DesiredFragment<OvnNorthbound> => {
   const { id, direction } = group;
   const match = matchOf(id, direction);
@@ -87,16 +97,6 @@ const groupOf = (
 };
 
 const OWNER_TYPE = 'NetpolDeny';
-
-/**
- * Without an ACL of an upper tier that says "go on", northd's default of that tier decides about connections that were there before: it
- * lets a packet of a blocked one through and unblocks it (25.03, `ct.est && ct_mark.blocked == 1` at priority 1 of ls_out_acl_eval, which asks
- * for no tier), so that every second packet of a forbidden connection arrives. What is looked at after load balancing has no such default.
- */
-const passes = (group: DenyGroup, match: string) =>
-  (['isolatedPass', 'isolatedPassAdmin'] as const).map((rank) =>
-    aclOf(group, rank, { action: 'pass', match, rank: ACL_RANKS[rank] }),
-  );
 
 const aclOf = ({ id, network, direction }: DenyGroup, type: string, acl: Omit<PolicyAcl, 'direction'>) =>
   policyAcl(databaseId(controllerName(network), OWNER_TYPE, { 'k8s.ovn.org/name': id, direction, type }), {

@@ -1,26 +1,37 @@
 /** What a rule lets through, as a match: ovn-sb(5), `match` of Logical_Flow. One family each: both in one multiply their flows (docs/adr/0111). */
 import { prefixLength } from '../../../net/cidr.ts';
-import type { PolicyPeers, PolicyPorts, PolicyRuleFact, PortTerm } from '../../model/policies/facts.ts';
-import { blockSetName, peerSetName, targetSetName } from '../../model/policies/ids.ts';
+import type { AdminRuleFact, PolicyPeers, PolicyPorts, PolicyRuleFact, PortTerm } from '../../model/policies/facts.ts';
+import { blockSetName, nodeSetName, peerSetName, subjectSetName, targetSetName } from '../../model/policies/ids.ts';
 
 /** More prefixes than that are an address set. */
 const MAX_INLINE_BLOCKS = 8;
 
 /** @returns undefined for a rule that lets nothing through */
-export const ruleMatch = (id: string, { direction, family, peers, l4 }: PolicyRuleFact): string | undefined => {
+export const ruleMatch = (id: string, rule: PolicyRuleFact): string | undefined =>
+  matchOf(rule, peerAddresses(id, rule.peers, rule.family), targetSetName(id));
+
+/** @returns undefined for a rule that is about nothing */
+export const adminRuleMatch = (id: string, rule: AdminRuleFact): string | undefined => {
+  const { peers, family, subjects } = rule;
+  const addresses = peers.kind === 'nodes' ? `$${nodeSetName(id)}` : peerAddresses(id, peers, family);
+  return matchOf(rule, addresses, subjectSetName(subjects, family));
+};
+
+type Matched = Pick<PolicyRuleFact, 'direction' | 'family' | 'l4'>;
+
+const matchOf = ({ direction, family, l4 }: Matched, addresses: string, targets: string): string | undefined => {
   const [peerField, targetField] = direction === 'Ingress' ? ['src', 'dst'] : ['dst', 'src'];
-  const addresses = peerAddresses(id, peers, family);
   const ports = l4 === undefined ? [] : portTerms(l4);
   if (addresses === 'none' || ports === undefined) return undefined;
   return [
     ...(addresses === 'all' ? [] : [`ip${family}.${peerField} == ${addresses}`]),
-    `ip${family}.${targetField} == $${targetSetName(id)}`,
+    `ip${family}.${targetField} == $${targets}`,
     ...ports,
   ].join(' && ');
 };
 
 /** Those that are too many for a match; else none. */
-export const blocksInSet = ({ peers }: PolicyRuleFact): readonly string[] =>
+export const blocksInSet = ({ peers }: Pick<AdminRuleFact, 'peers'>): readonly string[] =>
   peers.kind === 'blocks' && peers.blocks.length > MAX_INLINE_BLOCKS ? peers.blocks : [];
 
 const peerAddresses = (id: string, peers: PolicyPeers, family: PolicyRuleFact['family']): string => {

@@ -123,7 +123,7 @@ const peersFor = (family: Family, peers: TemplatePeers, set: PeerSetSpec | undef
   return blocks && { kind: 'blocks', blocks };
 };
 
-const peerSetOf = (network: string, selection: Selection, port: NamedPort | undefined): PeerSetSpec => {
+export const peerSetOf = (network: string, selection: Selection, port: NamedPort | undefined): PeerSetSpec => {
   const selects = port === undefined ? selection.text : `${selection.text}, port ${portNameText(port)}=${port.port}`;
   return { id: peerSetId(network, selects), network, selects, selection, ...(port && { port }) };
 };

@@ -7,6 +7,9 @@ import type { FactStore } from '../../model/fact-store.ts';
 import { TrackedView } from '../../model/tracked-view.ts';
 import type { LocalSettings } from '../../model/view.ts';
 import type { Problem } from '../problem.ts';
+import type { AdminProjection } from './admin/admin-projection.ts';
+import { AdminTable } from './admin/admin-table.ts';
+import type { PolicyNode } from './admin/node-peers.ts';
 import { canonicalSelector, isSelected } from './canonical-selector.ts';
 import { type IsolatingPolicy, isolatingPolicies, notesOf, type PolicyDescription } from './describe.ts';
 import { evaluatedPod } from './evaluated-pod.ts';
@@ -28,6 +31,7 @@ export class PolicyIndex {
   readonly #peers: PeerTable;
   readonly #targets: TargetTable;
   readonly #failures = new Failures();
+  readonly #admin: AdminTable;
 
   constructor(facts: FactStore, settings: LocalSettings) {
     this.#facts = facts;
@@ -46,6 +50,12 @@ export class PolicyIndex {
       peers: this.#peers,
       stateOf: (name) => this.#states.get(name),
       failures: this.#failures,
+    });
+    this.#admin = new AdminTable({
+      ...{ facts, view: this.#view, cluster: settings.cluster, namespaces, peers: this.#peers },
+      placementOf: (namespace) => this.#states.get(namespace)?.placement,
+      settle: () => this.#settleAll(),
+      setSubjects: (pod, sets) => this.#targets.setSubjects(pod, sets),
     });
   }
 
@@ -73,6 +83,7 @@ export class PolicyIndex {
         state.placement.use(after?.addresses.keys() ?? []);
         this.#targets.move(pod, this.#groupsOf(state, after));
         this.#peers.move(pod, before, after);
+        this.#admin.movePod(pod, after !== undefined);
         state.placement.unuse(before?.addresses.keys() ?? []);
       });
       if (after === undefined) this.#failures.forget(state.name, podObject(key));
@@ -92,20 +103,35 @@ export class PolicyIndex {
     const state = this.#states.get(name);
     if (state === undefined) {
       this.#peers.changeNamespace(name);
+      this.#admin.changeNamespace(name);
       return;
     }
     this.#follow(state, namespaceObject(name), () => {
       const isElsewhere = this.#peers.changeNamespace(name);
+      const isSubject = this.#admin.changeNamespace(name);
+      if (isSubject) for (const pod of state.pods.values()) this.#admin.movePod(pod, true);
       if (isElsewhere) for (const pod of state.pods.values()) this.#peers.move(pod, pod.pod, pod.pod);
       if (!isSameLog(before?.log, after?.log)) this.#markAll(state);
     });
     this.#settle(state);
   }
 
+  /** Undefined when the policy is gone. @param key `AdminNetworkPolicy/name` */
+  changeAdminPolicy(key: string, after: AdminProjection | undefined): void {
+    this.#admin.changePolicy(key, after);
+    this.#settleAll();
+  }
+
+  /** Undefined when the node is gone. */
+  changeNode(name: string, after: PolicyNode | undefined): void {
+    this.#admin.changeNode(name, after);
+    this.#settleAll();
+  }
+
   problems(): Problem[] {
     const ofPolicies = this.#states.values().flatMap((state) => this.#problemsOf(state));
     const ofNamespaces = this.#known.values().flatMap(({ problems }) => problems);
-    return [...ofPolicies, ...ofNamespaces, ...this.#failures.problems()];
+    return [...ofPolicies, ...ofNamespaces, ...this.#admin.problems(), ...this.#failures.problems()];
   }
 
   /** @param key `namespace/name` */
@@ -224,7 +250,10 @@ export class PolicyIndex {
   #replace(state: NamespaceState): void {
     this.#follow(state, namespaceObject(state.name), () => {
       this.#markAll(state);
-      for (const pod of state.pods.values()) this.#peers.move(pod, pod.pod, pod.pod);
+      for (const pod of state.pods.values()) {
+        this.#peers.move(pod, pod.pod, pod.pod);
+        this.#admin.movePod(pod, true);
+      }
     });
     this.#settle(state);
   }
@@ -259,9 +288,14 @@ export class PolicyIndex {
     return pod?.isLocal === true && !pod.finished ? filed.matching(pod.labels) : [];
   }
 
-  #settle(state: NamespaceState): void {
+  #settleAll(): void {
+    this.#admin.settle();
     this.#targets.settle();
     this.#peers.flush();
+  }
+
+  #settle(state: NamespaceState): void {
+    this.#settleAll();
     if (state.pods.size > 0 || state.policies.size > 0) return;
     state.placement.stop();
     this.#states.delete(state.name);

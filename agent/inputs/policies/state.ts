@@ -26,6 +26,8 @@ export interface TargetState {
   /** Those of its own numbers for named ports. */
   named: ReadonlyMap<string, CompiledRule>;
   denyGroup: string | undefined;
+  /** Ids of the subject sets of administrators' policies that it is in. */
+  subjects: readonly string[];
 }
 
 /** All policies of a namespace with the same selector, and the pods of this node that it selects. */

@@ -93,6 +93,14 @@ export class TargetTable {
     if (group.members.size === 0) for (const policy of group.policies) this.markPolicy(policy);
   }
 
+  /** The subject sets that a pod of this node is in are these now, sorted. */
+  setSubjects(state: PodState, subjects: readonly string[]): void {
+    if (subjects.length === 0 && state.target === undefined) return;
+    state.target ??= this.#newTarget();
+    state.target.subjects = subjects;
+    this.markTargets([state]);
+  }
+
   add(policy: PolicyState): void {
     const { group } = policy;
     group.policies.add(policy);
@@ -163,7 +171,13 @@ export class TargetTable {
   }
 
   #newTarget(): TargetState {
-    return { groups: new Set(), held: new HeldRules(this.#rules), named: new Map(), denyGroup: undefined };
+    return {
+      groups: new Set(),
+      held: new HeldRules(this.#rules),
+      named: new Map(),
+      denyGroup: undefined,
+      subjects: [],
+    };
   }
 
   /** All rules of a policy that exist, with those of its targets' named ports. */
@@ -241,7 +255,7 @@ export class TargetTable {
     if (!isClosed) this.#holdNamed(state, target);
     const network = this.#options.stateOf(state.pod.namespace)?.placement.site.network;
     this.#options.facts.set('podPolicy', state.key, this.#factOf(state, target, network, isClosed));
-    if (target.groups.size === 0 && !isClosed) state.target = undefined;
+    if (target.groups.size === 0 && target.subjects.length === 0 && !isClosed) state.target = undefined;
   }
 
   #holdNamed({ pod }: PodState, target: TargetState): void {
@@ -276,9 +290,10 @@ export class TargetTable {
       if (target.denyGroup !== undefined) this.#rules.releaseDenyGroup(target.denyGroup);
       target.denyGroup = id;
     }
-    return group && id
-      ? { network: group.network, isolated, denyGroup: id, rules: isClosed ? [] : target.held.ids }
-      : undefined;
+    if (network === undefined || (id === undefined && target.subjects.length === 0)) return undefined;
+    const { held, subjects } = target;
+    const rules = isClosed ? [] : held.ids;
+    return { network, isolated, denyGroup: id ?? '', rules, ...(subjects.length > 0 && { subjects }) };
   }
 }
 

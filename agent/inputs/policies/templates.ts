@@ -97,10 +97,13 @@ const blocksOf = (blocks: readonly Block[], room: Room): ReadonlyMap<Family, rea
   return byFamily;
 };
 
-type PodPeer = Extract<PolicyRule['peers'][number], { kind: 'pods' }>;
+type PodPeer = Pick<Extract<PolicyRule['peers'][number], { kind: 'pods' }>, 'namespaces' | 'pods'>;
 
-/** Undefined: nothing can be selected. */
-const selectionOf = ({ namespaces, pods }: PodPeer, namespace: string): Selection | undefined => {
+/**
+ * @param namespace of the policy
+ * @returns undefined: nothing can be selected
+ */
+export const selectionOf = ({ namespaces, pods }: PodPeer, namespace: string): Selection | undefined => {
   const selector = canonicalSelector(pods);
   const scope = namespaces === undefined ? undefined : canonicalSelector(namespaces);
   if (selector.isImpossible || scope?.isImpossible === true) return undefined;

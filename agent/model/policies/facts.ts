@@ -2,6 +2,7 @@
  * Network policies as OVN needs them: rules, peer sets, and which of them a pod is in. Policies that need the same share it, so that
  * a policy more of the same kind costs a node nothing but memberships (docs/adr/0111).
  */
+import type { AdminAction, AdminTier } from '../../../api/admin-policy/types.ts';
 import type { Cidr } from '../../../net/cidr.ts';
 import type { Family, Ip } from '../../../net/ip.ts';
 
@@ -49,6 +50,39 @@ export interface PolicyRuleFact {
   readonly log?: AclLog | undefined;
 }
 
+/** What a rule of an administrators' policy decides for its subjects on one network. It exists while a pod of this node is one. */
+export interface AdminRuleFact {
+  readonly network: string;
+  readonly direction: PolicyDirection;
+  readonly family: Family;
+  readonly tier: AdminTier;
+  /** OVN's: the highest that matches decides. */
+  readonly priority: number;
+  readonly action: AdminAction;
+  /** Id of a subject set. */
+  readonly subjects: string;
+  readonly peers: AdminPeers;
+  /** Absent: all traffic. */
+  readonly l4?: PolicyPorts | undefined;
+  /** `AdminNetworkPolicy/name` */
+  readonly policy: string;
+}
+
+/** Nodes come and go without another rule: their addresses, sorted, are a set. */
+export type AdminPeers = PolicyPeers | { readonly kind: 'nodes'; readonly addresses: readonly Ip[] };
+
+/** Pods of this node that rules of one administrators' policy are about. It exists while one is in it. */
+export interface SubjectSetFact {
+  readonly network: string;
+  /** `AdminNetworkPolicy/name` */
+  readonly policy: string;
+  readonly tier: AdminTier;
+  /** Those that have a named port of one number, `http/tcp=8080`; absent: all that the policy is about. */
+  readonly port?: string | undefined;
+  /** Ids of rules that drop something of them: no pod may be in the set without these. */
+  readonly drops: readonly string[];
+}
+
 /** Pods of a network, by selectors. It exists while a rule names it. */
 export interface PeerSetFact {
   readonly network: string;
@@ -56,15 +90,17 @@ export interface PeerSetFact {
   readonly selects: string;
 }
 
-/** A pod of this node that a policy selects. */
+/** A pod of this node that a policy selects; one that only administrators' policies select is not isolated. */
 export interface PodPolicyFact {
   /** Where it is a target: its primary network, or the default one. */
   readonly network: string;
   readonly isolated: readonly PolicyDirection[];
-  /** Of its namespace; see `DenyGroupFact`. */
+  /** Of its namespace; see `DenyGroupFact`. Empty for a pod that is not isolated. */
   readonly denyGroup: string;
   /** Ids of rules, sorted. */
   readonly rules: readonly string[];
+  /** Ids of subject sets, sorted; absent: it is in none. */
+  readonly subjects?: readonly string[] | undefined;
 }
 
 /** A group of isolated pods of one network whose drops are logged alike. It exists while a pod of this node is in it. */

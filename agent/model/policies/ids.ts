@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Family } from '../../../net/ip.ts';
-import type { DenyGroupFact, PolicyDirection, PolicyRuleFact } from './facts.ts';
+import type { AdminRuleFact, DenyGroupFact, PolicyDirection, PolicyRuleFact, SubjectSetFact } from './facts.ts';
 
 /** Of two rules that are the same it is the same. */
 export const ruleId = ({ network, direction, family, peers, l4, stateless, log }: PolicyRuleFact): string =>
@@ -24,10 +24,29 @@ export const peerSetId = (network: string, selects: string): string => digest([n
 export const denyGroupId = ({ network, log }: DenyGroupFact): string =>
   digest(log === undefined ? [network] : [network, log.namespace, log.severity]);
 
+export const subjectSetId = ({
+  network,
+  policy,
+  port = '',
+}: Pick<SubjectSetFact, 'network' | 'policy' | 'port'>): string => digest(['subjects', network, policy, port]);
+
+/**
+ * It stays while what a rule says changes, or which nodes there are: a row that changes costs less than one that is replaced.
+ * @param index of the rule in its policy
+ * @param part which of the rule's peers and ports it has
+ */
+export const adminRuleId = (
+  { policy, network, direction, family }: Pick<AdminRuleFact, 'policy' | 'network' | 'direction' | 'family'>,
+  index: number,
+  part: readonly unknown[],
+): string => digest(['admin', policy, network, direction, family, index, part]);
+
 /** Names of Address_Set and Port_Group: letters, digits and `_`, not a digit first (ovn-nb(5)). */
 export const peerSetName = (set: string, family: Family): string => `a${digest(['peers', set, family])}`;
 export const blockSetName = (rule: string): string => `a${digest(['blocks', rule])}`;
 export const targetSetName = (rule: string): string => `a${digest(['targets', rule])}`;
+export const subjectSetName = (set: string, family: Family): string => `a${digest(['subjects', set, family])}`;
+export const nodeSetName = (rule: string): string => `a${digest(['nodes', rule])}`;
 export const denyGroupName = (group: string, direction: PolicyDirection): string =>
   `a${digest(['deny', group, direction])}`;
 

@@ -1,8 +1,8 @@
 /** Pods of this node that policies isolate. */
 import type { IsolatedPodStatus } from '../../../api/policy-status.ts';
 import { worst } from '../../../base/reconciler.ts';
-import type { PolicyDirection } from '../../model/policies/facts.ts';
-import { denyGroupName } from '../../model/policies/ids.ts';
+import type { PodPolicyFact, PolicyDirection } from '../../model/policies/facts.ts';
+import { denyGroupId, denyGroupName } from '../../model/policies/ids.ts';
 import { statusOf } from '../../reconcile/reconcilers.ts';
 import { stateOf } from '../programming-state.ts';
 import type { PolicyReportSources } from './sources.ts';
@@ -21,7 +21,7 @@ export const podStatuses = (
       directions: fact.isolated.map((direction) => ({
         direction,
         policies: isolatingPolicies(policyLookup, pod, direction),
-        denyGroup: denyGroupName(fact.denyGroup, direction),
+        ...groupNames(fact, direction),
       })),
       ruleCount: fact.rules.length,
       ...stateOf(
@@ -33,6 +33,15 @@ export const podStatuses = (
       ),
     };
   });
+
+/** Every isolated pod of a network is in one group; pods whose drops are logged are in one more. */
+export const groupNames = (
+  { network, denyGroup }: PodPolicyFact,
+  direction: PolicyDirection,
+): { denyGroup: string; logGroup?: string } => {
+  const [all, own] = [denyGroupId({ network }), denyGroup].map((group) => denyGroupName(group, direction));
+  return { denyGroup: all ?? '', ...(own !== all && own !== undefined && { logGroup: own }) };
+};
 
 export const isolatingPolicies = (
   { isolating }: PolicyReportSources['policyLookup'],

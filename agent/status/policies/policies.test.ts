@@ -7,7 +7,7 @@ import { parseIp } from '../../../net/ip.ts';
 import type { DescribedRule, PolicyDescription } from '../../inputs/policies/describe.ts';
 import type { PolicyPod } from '../../inputs/policies/types.ts';
 import type { PolicyRuleFact } from '../../model/policies/facts.ts';
-import { denyGroupName, targetSetName } from '../../model/policies/ids.ts';
+import { denyGroupId, denyGroupName, targetSetName } from '../../model/policies/ids.ts';
 import { TestCluster } from '../../testing/cluster.ts';
 import { fakeReconciler } from '../../testing/fake-reconciler.ts';
 import { reportPolicyMatrix } from './matrix.ts';
@@ -30,6 +30,8 @@ const pod = (key: string, labels: PolicyPod['labels'], ips: readonly string[], m
     { namespace, name, labels, isLocal: true, finished: false, addresses: new Map(addresses), ports: [], ...more },
   ] as const satisfies readonly [string, PolicyPod];
 };
+
+const ALL = denyGroupId({ network: 'red_net' });
 
 const WEB_FROM_APP: PolicyRuleFact = {
   network: 'red_net',
@@ -151,7 +153,12 @@ describe('policies of a node', () => {
       {
         pod: 'red/app',
         directions: [
-          { direction: 'Ingress', policies: ['red/deny', 'red/broken'], denyGroup: denyGroupName('g1', 'Ingress') },
+          {
+            direction: 'Ingress',
+            policies: ['red/deny', 'red/broken'],
+            denyGroup: denyGroupName(ALL, 'Ingress'),
+            logGroup: denyGroupName('g1', 'Ingress'),
+          },
           { direction: 'Egress', policies: ['red/broken'] },
         ],
       },
@@ -167,6 +174,7 @@ it('finds what is behind the sets and groups that ACLs name', () => {
   };
   expect(behind(targetSetName('r2'))).toEqual([0, ['r2'], []]);
   expect(behind(denyGroupName('g1', 'Egress'))).toEqual([0, [], ['red/app']]);
+  expect(behind(denyGroupName(ALL, 'Egress'))).toEqual([0, [], ['red/app']]);
   expect(behind(denyGroupName('g1', 'Ingress'), 'other')).toEqual([0, [], ['red/app', 'red/web']]);
 });
 

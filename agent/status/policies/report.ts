@@ -5,10 +5,10 @@
 import type { PoliciesStatus, PolicyStatus } from '../../../api/policy-status.ts';
 import { type Status, worst } from '../../../base/reconciler.ts';
 import type { PolicyDescription } from '../../inputs/policies/describe.ts';
-import { denyGroupName, targetSetName } from '../../model/policies/ids.ts';
+import { targetSetName } from '../../model/policies/ids.ts';
 import { statusOf } from '../../reconcile/reconcilers.ts';
 import { stateOf } from '../programming-state.ts';
-import { podStatuses } from './isolated-pods.ts';
+import { groupNames, podStatuses } from './isolated-pods.ts';
 import { ruleStatuses } from './rules.ts';
 import type { PolicyReportSources } from './sources.ts';
 
@@ -51,8 +51,10 @@ const behindSets = (
 ): Pick<PoliciesStatus, 'rules' | 'pods'> => {
   const { facts } = sources;
   const pods = [...facts.ids('podPolicy')].filter((pod) => {
-    const { denyGroup, isolated } = facts.get('podPolicy', pod) ?? { denyGroup: '', isolated: [] };
-    return isolated.some((direction) => sets.has(denyGroupName(denyGroup, direction)));
+    const fact = facts.get('podPolicy', pod);
+    return fact?.isolated.some((direction) =>
+      Object.values(groupNames(fact, direction)).some((name) => sets.has(name)),
+    );
   });
   const rules = [...facts.ids('policyRule')].filter((rule) => sets.has(targetSetName(rule)));
   return { rules: ruleStatuses(sources, rules), pods: podStatuses(sources, pods) };

@@ -1,5 +1,5 @@
 /** A case: objects step by step, and what a person says that they do, against which the evaluator is tested. */
-import type { Labels, Peer, Policy, PolicyProtocol, PolicySpec } from './types.ts';
+import type { Labels, Peer, Policy, PolicySpec } from './types.ts';
 
 export const CASE_NAMESPACES = ['x', 'y', 'z'] as const;
 export type CaseNamespace = (typeof CASE_NAMESPACES)[number];
@@ -64,5 +64,3 @@ export const onlyFromA = (...to: readonly string[]): Expectation[] => [
   ['x/a', '*', false],
   ...to.map((one): Expectation => ['x/a', one, true]),
 ];
-
-export const on = (protocol: PolicyProtocol, port: number): string => `${protocol} ${port}`;

@@ -23,7 +23,7 @@ it('has the 48 cases of Kubernetes, each once', () => {
   expect(POLICY_CASES).toHaveLength(48);
 });
 
-describe.each(POLICY_CASES)('$title', ({ steps }) => {
+describe.each(POLICY_CASES.map(({ title, steps }) => [title, steps] as const))('%s', (_title, steps) => {
   it.each(steps(PLACE).map((step, index) => [index + 1, step] as const))(
     'is evaluated as a person does, step %i',
     (_index, step) => {

@@ -11,19 +11,21 @@ export interface Expected extends Attempt {
   readonly why: string;
 }
 
-const SEVERAL: Patience = { timeoutMs: 300, tries: 2 };
+/** Longer each time: a busy machine has not answered some of thousands of packets when it is asked about the first. */
+const patienceOf = (round: number): Patience => ({ timeoutMs: Math.min(300 * 2 ** round, 2_400), tries: 2 });
 const LONG: Patience = { timeoutMs: 700, tries: 1 };
 /** Rules that allow may come later, says Kubernetes; also those that isolate pods which are there already. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 /** More of them say nothing more. */
 const LINES = 20;
 
 /** Waits until all is as expected, and looks once more whether what is forbidden stays so. */
 export const expectAnswers = async (sandbox: Sandbox, expected: readonly Expected[]): Promise<void> => {
   let pending = expected;
+  let round = 0;
   await eventually(
     async () => {
-      const wrong = await wrongOf(sandbox, pending, SEVERAL);
+      const wrong = await wrongOf(sandbox, pending, patienceOf(round++));
       pending = wrong.map(([one]) => one);
       expect(wrong.map(([, text]) => text).slice(0, LINES)).toEqual([]);
     },
