@@ -2,7 +2,7 @@
  * What all policies of a namespace may cost this node together. Where they are too much, those that are over are closed in the order of their
  * names, so that neither the order of events nor who came first decides. As long as all fit, a change costs an addition.
  */
-import { excessOf, MAX_MEMBERS, NAMESPACE_LIMITS, NO_COST, type PolicyCost, plus } from './cost.ts';
+import { excessOf, MAX_MEMBERS, NAMESPACE_LIMITS, NO_COST, type PolicyCost, plus, sizeOf } from './cost.ts';
 import type { PolicyState } from './state.ts';
 
 export class NamespaceBudget {
@@ -60,8 +60,6 @@ export class NamespaceBudget {
     return changed;
   }
 }
-
-const sizeOf = (members: ReadonlyMap<string, number>): number => members.values().reduce((sum, one) => sum + one, 0);
 
 const tooManyMembers = (count: number): string | undefined =>
   count > MAX_MEMBERS ? `${count} pods in sets of peers, more than ${MAX_MEMBERS}` : undefined;

@@ -140,9 +140,28 @@ export class PeerTable {
     return this.#networks.get(network)?.live.get(selection.text)?.names.get(portNameText(port))?.counts.size ?? 0;
   }
 
-  /** How many pods a selection has, if something needs it. */
-  membersOf(network: string, selection: Selection): number {
-    return this.#networks.get(network)?.live.get(selection.text)?.members.size ?? 0;
+  /** How many pods a selection has, or would have; it counts no further than the limit. */
+  membersOf(network: string, selection: Selection, limit: number): number {
+    const live = this.#networks.get(network)?.live.get(selection.text);
+    if (live !== undefined) return live.members.size;
+    let found = 0;
+    for (const namespace of this.#namespacesOf(selection))
+      for (const { pod } of this.#options.podsOf(namespace)) {
+        if (this.#isMember(network, selection, pod)) found += 1;
+        if (found > limit) return found;
+      }
+    return found;
+  }
+
+  *#namespacesOf({ scope }: Selection): Iterable<string> {
+    if ('namespace' in scope) yield scope.namespace;
+    else
+      for (const { name, labels } of this.#options.namespaces.values())
+        if (isSelected(scope.namespaces, labels)) yield name;
+  }
+
+  #isMember(network: string, { selector }: Selection, pod: PolicyPod): boolean {
+    return !pod.finished && isSelected(selector, pod.labels) && this.#isOn(network, pod);
   }
 
   /** How many pods are in a set. */
@@ -199,8 +218,7 @@ export class PeerTable {
   }
 
   #join(live: LivePeers, state: PodState): void {
-    const { pod } = state;
-    if (pod.finished || !isSelected(live.selector, pod.labels) || !this.#isOn(live.network, pod)) return;
+    if (!this.#isMember(live.network, live.selection, state.pod)) return;
     live.members.add(state);
     state.peerOf ??= new Set();
     state.peerOf.add(live);

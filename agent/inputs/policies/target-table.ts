@@ -3,6 +3,7 @@ import type { FactStore } from '../../model/fact-store.ts';
 import type { AclLog, AclSeverity, DenyGroupFact, PodPolicyFact, PolicyDirection } from '../../model/policies/facts.ts';
 import { denyGroupId } from '../../model/policies/ids.ts';
 import { type CompiledRule, compileForTarget, compileTemplate, type RuleSite } from './compile.ts';
+import { MAX_MEMBERS, sizeOf } from './cost.ts';
 import { type Failures, podObject, policyObject } from './failures.ts';
 import { HeldRules } from './held-rules.ts';
 import type { PeerTable } from './peer-table.ts';
@@ -192,12 +193,15 @@ export class TargetTable {
     const isUsed = policy.group.members.size > 0 && policy.excess === undefined;
     const site = isUsed ? this.#siteOf(policy) : undefined;
     const hadNamed = policy.perTarget.length > 0;
-    const templates = unfold(policy, isUsed);
+    const { peers } = this.#options;
+    let templates = unfold(policy, isUsed);
+    if (site !== undefined) this.#budgets.measure(policy, membersOf(policy, peers, site.network));
+    // Its budget closes it next. To fill its sets before would cost as much as to keep them.
+    if (sizeOf(policy.members) > MAX_MEMBERS) templates = unfold(policy, false);
     const before = policy.unwatch;
     const unwatch: (() => void)[] = [];
     const rules = new Map<string, CompiledRule>();
     const onChange = (): void => this.markPolicy(policy);
-    const { peers } = this.#options;
     for (const template of site === undefined ? [] : templates) {
       const found = compileTemplate(template, site as RuleSite, (selection, port) => {
         const { network } = site as RuleSite;
@@ -209,7 +213,6 @@ export class TargetTable {
     policy.unwatch = unwatch;
     for (const end of before) end();
     this.#install(policy, rules);
-    if (site !== undefined) this.#budgets.measure(policy, membersOf(policy, peers, site.network));
     if (hadNamed || policy.perTarget.length > 0) this.markTargets(policy.group.members);
   }
 

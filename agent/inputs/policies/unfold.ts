@@ -1,4 +1,5 @@
 /** When a policy is worked out: while it has a target, and is not closed. */
+import { MAX_MEMBERS } from './cost.ts';
 import type { PeerTable } from './peer-table.ts';
 import type { PolicyState } from './state.ts';
 import { type RuleTemplate, templatesOf } from './templates.ts';
@@ -15,10 +16,16 @@ export const unfold = (policy: PolicyState, isUsed: boolean): readonly RuleTempl
   return templates ?? [];
 };
 
-/** By the selection's text: how many pods each selection of a policy has. */
+/** By the selection's text: how many pods each selection of a policy has. It counts no further than to what closes the policy. */
 export const membersOf = (policy: PolicyState, peers: PeerTable, network: string): PolicyState['members'] => {
   const members = new Map<string, number>();
-  for (const { peers: own } of policy.templates ?? [])
-    if (own.kind === 'pods') members.set(own.selection.text, peers.membersOf(network, own.selection));
+  let room = MAX_MEMBERS;
+  for (const { peers: own } of policy.templates ?? []) {
+    if (own.kind !== 'pods' || members.has(own.selection.text)) continue;
+    const count = peers.membersOf(network, own.selection, room);
+    members.set(own.selection.text, count);
+    room -= count;
+    if (room < 0) break;
+  }
   return members;
 };
