@@ -7,6 +7,7 @@ import type { FactStore } from '../../model/fact-store.ts';
 import { TrackedView } from '../../model/tracked-view.ts';
 import type { LocalSettings } from '../../model/view.ts';
 import type { Problem } from '../problem.ts';
+import { isSameLog } from './acl-log.ts';
 import type { AdminProjection } from './admin/admin-projection.ts';
 import { AdminTable } from './admin/admin-table.ts';
 import type { PolicyNode } from './admin/node-peers.ts';
@@ -68,7 +69,6 @@ export class PolicyIndex {
       if (before !== undefined) this.#endPolicy(state, before, group);
       if (after !== undefined && group !== undefined) this.#addPolicy(state, key, after, group);
     });
-    this.#settle(state);
   }
 
   /** Undefined when the pod is gone. @param key `namespace/name` */
@@ -87,8 +87,7 @@ export class PolicyIndex {
         state.placement.unuse(before?.addresses.keys() ?? []);
       });
       if (after === undefined) this.#failures.forget(state.name, podObject(key));
-    }
-    this.#settle(state);
+    } else this.#settle(state, podObject(key));
     // Last: without it the pod gets no port.
     const isDecided = after?.isLocal === true && state.pods.get(key)?.isUndecided !== true;
     if (isDecided) this.#facts.set('decidedPod', key, true);
@@ -113,7 +112,6 @@ export class PolicyIndex {
       if (isElsewhere) for (const pod of state.pods.values()) this.#peers.move(pod, pod.pod, pod.pod);
       if (!isSameLog(before?.log, after?.log)) this.#markAll(state);
     });
-    this.#settle(state);
   }
 
   /** Undefined when the policy is gone. @param key `AdminNetworkPolicy/name` */
@@ -255,7 +253,6 @@ export class PolicyIndex {
         this.#admin.movePod(pod, true);
       }
     });
-    this.#settle(state);
   }
 
   /** It looks at all policies, and is called when a selection has twice as many members as before. */
@@ -277,6 +274,7 @@ export class PolicyIndex {
       if (hadFailed) this.#restore(state);
     });
     if (hadFailed || isFailing) this.#targets.markPods(state.pods.values());
+    this.#settle(state, object);
   }
 
   #restore(state: NamespaceState): void {
@@ -294,8 +292,11 @@ export class PolicyIndex {
     this.#peers.flush();
   }
 
-  #settle(state: NamespaceState): void {
-    this.#settleAll();
+  #settle(state: NamespaceState, object: string): void {
+    if (this.#failures.isFailing(state.name, object, () => this.#settleAll())) {
+      this.#targets.markPods(state.pods.values());
+      this.#targets.settle();
+    }
     if (state.pods.size > 0 || state.policies.size > 0) return;
     state.placement.stop();
     this.#states.delete(state.name);
@@ -303,6 +304,3 @@ export class PolicyIndex {
 }
 
 const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));
-
-const isSameLog = (a: PolicyNamespace['log'], b: PolicyNamespace['log']): boolean =>
-  a?.allow === b?.allow && a?.deny === b?.deny;

@@ -1,7 +1,8 @@
 /** What policies make of the pods of this node: whether they are isolated, and which rules they hold. */
 import type { FactStore } from '../../model/fact-store.ts';
-import type { AclLog, AclSeverity, DenyGroupFact, PodPolicyFact, PolicyDirection } from '../../model/policies/facts.ts';
+import type { PodPolicyFact, PolicyDirection } from '../../model/policies/facts.ts';
 import { denyGroupId } from '../../model/policies/ids.ts';
+import { denyGroupOf, logOf } from './acl-log.ts';
 import { type CompiledRule, compileForTarget, compileTemplate, type RuleSite } from './compile.ts';
 import { MAX_MEMBERS, sizeOf } from './cost.ts';
 import { type Failures, podObject, policyObject } from './failures.ts';
@@ -303,15 +304,4 @@ export class TargetTable {
 const isIsolated = ({ groups }: TargetState, direction: PolicyDirection): boolean =>
   groups.values().some(({ isolating }) => isolating[direction] > 0);
 
-const denyGroupOf = (network: string, namespace: string, severity: AclSeverity | undefined): DenyGroupFact => ({
-  network,
-  ...(severity && { log: { namespace, severity } }),
-});
-
 const DIRECTIONS: readonly PolicyDirection[] = ['Ingress', 'Egress'];
-
-/** ovn-nb(5): the name of an ACL has at most 63 characters. */
-const MAX_ACL_NAME = 63;
-
-const logOf = (key: string, direction: PolicyDirection, severity: AclSeverity | undefined): AclLog | undefined =>
-  severity && { name: `NP:${key}:${direction}`.slice(0, MAX_ACL_NAME), severity };
