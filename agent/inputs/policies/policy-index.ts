@@ -15,10 +15,11 @@ import { canonicalSelector, isSelected } from './canonical-selector.ts';
 import { type IsolatingPolicy, isolatingPolicies, notesOf, type PolicyDescription } from './describe.ts';
 import { evaluatedPod } from './evaluated-pod.ts';
 import { Failures, namespaceObject, podObject, policyObject } from './failures.ts';
+import { groupsOf, putPod } from './namespace-pods.ts';
 import { PeerTable } from './peer-table.ts';
 import { Placement, type Site } from './placement.ts';
 import { Postings } from './postings.ts';
-import type { NamespaceState, PodState, PolicyState, TargetGroup } from './state.ts';
+import type { NamespaceState, PolicyState, TargetGroup } from './state.ts';
 import { TargetTable } from './target-table.ts';
 import type { Selection } from './templates.ts';
 import type { PolicyNamespace, PolicyPod, PolicyProjection } from './types.ts';
@@ -78,10 +79,10 @@ export class PolicyIndex {
     const known = state.pods.get(key);
     const before = known?.pod;
     if (after !== undefined || known !== undefined) {
-      const pod = this.#put(state, key, after, known);
+      const pod = putPod(state, key, after, known);
       this.#follow(state, podObject(key), () => {
         state.placement.use(after?.addresses.keys() ?? []);
-        this.#targets.move(pod, this.#groupsOf(state, after));
+        this.#targets.move(pod, groupsOf(state, after));
         this.#peers.move(pod, before, after);
         this.#admin.movePod(pod, after !== undefined);
         state.placement.unuse(before?.addresses.keys() ?? []);
@@ -178,17 +179,6 @@ export class PolicyIndex {
     return notesOf(policy, site, (network, selection, port) => this.#peers.numbersOf(network, selection, port));
   }
 
-  #put(state: NamespaceState, key: string, after: PolicyPod | undefined, known: PodState | undefined): PodState {
-    if (after === undefined) state.pods.delete(key);
-    if (known !== undefined) {
-      if (after !== undefined) known.pod = after;
-      return known;
-    }
-    const pod: PodState = { key, pod: after as PolicyPod, peerOf: undefined, target: undefined };
-    state.pods.set(key, pod);
-    return pod;
-  }
-
   #addPolicy(state: NamespaceState, key: string, projection: PolicyProjection, group: TargetGroup): void {
     const policy: PolicyState = {
       ...{ key, projection, group, templates: undefined, excess: undefined, members: new Map() },
@@ -278,12 +268,8 @@ export class PolicyIndex {
   }
 
   #restore(state: NamespaceState): void {
-    for (const pod of state.pods.values()) this.#targets.move(pod, this.#groupsOf(state, pod.pod));
+    for (const pod of state.pods.values()) this.#targets.move(pod, groupsOf(state, pod.pod));
     this.#targets.restore(state);
-  }
-
-  #groupsOf({ filed }: NamespaceState, pod: PolicyPod | undefined): TargetGroup[] {
-    return pod?.isLocal === true && !pod.finished ? filed.matching(pod.labels) : [];
   }
 
   #settleAll(): void {

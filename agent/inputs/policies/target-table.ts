@@ -12,7 +12,7 @@ import { PolicyBudgets } from './policy-budgets.ts';
 import { RuleTable } from './rule-table.ts';
 import type { NamespaceState, PodState, PolicyState, TargetGroup, TargetState } from './state.ts';
 import type { PolicyNamespace } from './types.ts';
-import { membersOf, unfold } from './unfold.ts';
+import { membersOf, recountRules, unfold } from './unfold.ts';
 
 interface TargetTableOptions {
   readonly facts: FactStore;
@@ -54,14 +54,8 @@ export class TargetTable {
   /** After a failure nobody knows what had been done of a change: rules follow from the policies anew. */
   restore({ groups, pods }: NamespaceState): void {
     for (const group of groups.values()) {
-      group.rules.clear();
-      for (const policy of group.policies) {
-        for (const [id, rule] of policy.rules) {
-          const uses = group.rules.get(id)?.uses ?? 0;
-          group.rules.set(id, { rule, uses: uses + 1 });
-        }
-        this.markPolicy(policy);
-      }
+      recountRules(group);
+      for (const policy of group.policies) this.markPolicy(policy);
     }
     for (const state of pods.values()) if (state.target !== undefined) this.#restoreTarget(state.target);
     this.markPods(pods.values());
@@ -142,9 +136,9 @@ export class TargetTable {
   /** One that fails must not keep others from being compiled, nor its own pods open. */
   #compileOrClose(policy: PolicyState): void {
     const { namespace } = policy.projection.policy;
-    const { failures } = this.#options;
-    if (failures.isFailing(namespace, policyObject(policy.key), () => this.#compile(policy)))
-      this.markPods(this.#options.stateOf(namespace)?.pods.values() ?? []);
+    const { failures, stateOf } = this.#options;
+    const isFailing = failures.isFailing(namespace, policyObject(policy.key), () => this.#compile(policy));
+    if (isFailing) this.markPods(stateOf(namespace)?.pods.values() ?? []);
   }
 
   #publishOrClose(state: PodState): void {
@@ -173,13 +167,8 @@ export class TargetTable {
   }
 
   #newTarget(): TargetState {
-    return {
-      groups: new Set(),
-      held: new HeldRules(this.#rules),
-      named: new Map(),
-      denyGroup: undefined,
-      subjects: [],
-    };
+    const held = new HeldRules(this.#rules);
+    return { groups: new Set(), held, named: new Map(), denyGroup: undefined, subjects: [] };
   }
 
   /** All rules of a policy that exist, with those of its targets' named ports. */

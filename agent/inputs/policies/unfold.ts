@@ -1,7 +1,7 @@
 /** When a policy is worked out: while it has a target, and is not closed. */
 import { MAX_MEMBERS } from './cost.ts';
 import type { PeerTable } from './peer-table.ts';
-import type { PolicyState } from './state.ts';
+import type { PolicyState, TargetGroup } from './state.ts';
 import { type RuleTemplate, templatesOf } from './templates.ts';
 
 /** Templates of a policy that is used, and what of them each target has its own numbers for. */
@@ -28,4 +28,11 @@ export const membersOf = (policy: PolicyState, peers: PeerTable, network: string
     if (room < 0) break;
   }
   return members;
+};
+
+/** What a group has of rules, from its policies. */
+export const recountRules = ({ rules, policies }: TargetGroup): void => {
+  rules.clear();
+  for (const policy of policies)
+    for (const [id, rule] of policy.rules) rules.set(id, { rule, uses: (rules.get(id)?.uses ?? 0) + 1 });
 };
