@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { PodStatus } from '../../api/agent-status.ts';
 import type { PolicyEndStatus } from '../../api/policy-status.ts';
+import { both, merged, type Ports } from '../../net/port-regions.ts';
 import { memoryTables } from '../explain/testing/memory-tables.ts';
 import type { Row } from '../node/wire-values.ts';
 import { parseRuleMatch } from './acl-match.ts';
-import { both, merged, type Ports, portsText } from './let-through.ts';
+import { portsText } from './let-through.ts';
 import { matrixHere, mergedMatrix } from './matrix.ts';
 import { matrixOutput } from './matrix-output.ts';
 

@@ -1,5 +1,6 @@
 /** Who may reach whom in a namespace, as far as the policies of pods of this node decide. */
 import type { PolicyMatrixStatus } from '../../../api/policy-status.ts';
+import { adminRulesOf, rulesAbout } from './admin-rules.ts';
 import { podEnd } from './pod-end.ts';
 import type { PolicyReportSources } from './sources.ts';
 
@@ -15,7 +16,12 @@ export const reportPolicyMatrix = (given: PolicyReportSources, namespace: string
     return { pods: [], ends: [], message: `namespace ${namespace} has ${pods.length} pods, more than ${MAX_PODS}` };
   const sources = withMemory(given);
   const local = found.filter(([, pod]) => pod.isLocal).map(([key]) => key);
-  const rules = local.reduce((sum, pod) => sum + (sources.facts.get('podPolicy', pod)?.rules.length ?? 0), 0);
+  const { facts } = sources;
+  const adminRules = adminRulesOf(facts);
+  const rules = local.reduce((sum, pod) => {
+    const fact = facts.get('podPolicy', pod);
+    return sum + (fact?.rules.length ?? 0) + rulesAbout(adminRules, fact).length;
+  }, 0);
   if (rules * pods.length > MAX_LOOKS)
     return {
       pods: [],
@@ -28,8 +34,8 @@ export const reportPolicyMatrix = (given: PolicyReportSources, namespace: string
       pods
         .filter((peer) => peer !== pod)
         .flatMap((peer) => [
-          podEnd(sources, { pod, direction: 'Egress', peer }),
-          podEnd(sources, { pod, direction: 'Ingress', peer }),
+          podEnd(sources, { pod, direction: 'Egress', peer }, adminRules),
+          podEnd(sources, { pod, direction: 'Ingress', peer }, adminRules),
         ]),
     );
   return { pods, ends: ends.map(withoutOthers) };
