@@ -1,6 +1,7 @@
 /** Says of a trace which network policies its ACLs are of: those name sets of addresses and groups of ports. Pure. */
 import type { AdminPolicyStatus, PoliciesStatus, PolicyRuleStatus } from '../../api/policy-status.ts';
 import type { TextOutput } from '../output/format.ts';
+import { ACL_OFFSET } from '../trace/logical-result.ts';
 
 /** The ends of what is traced, as far as they are pods of this node. */
 export interface TracedPods {
@@ -102,6 +103,3 @@ const isOfWay = ({ direction, subjectSet }: AdminRule, line: string): boolean =>
   line.includes(`.${direction === 'Ingress' ? 'dst' : 'src'} == $${subjectSet}`);
 
 const ACTION_WORDS = { allow: 'allowed', deny: 'denied', pass: 'passed on to the next tier' } as const;
-
-/** northd's OVN_ACL_PRI_OFFSET: flows of ACLs are above its own. */
-const ACL_OFFSET = 1000;
