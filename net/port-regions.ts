@@ -27,25 +27,22 @@ export const merged = (all: readonly Ports[]): readonly Ports[] => {
 
 /** Those that are in both. */
 export const both = (a: readonly Ports[], b: readonly Ports[]): readonly Ports[] =>
-  merged(a.flatMap((one) => b.flatMap((other) => overlap(one, other))));
+  isEverything(b) ? merged(a) : merged(a.flatMap((one) => b.flatMap((other) => overlap(one, other))));
 
-/** Those of `a` that are not in `b`. */
-export const without = (a: readonly Ports[], b: readonly Ports[]): readonly Ports[] => both(a, complement(b));
+/** Those of `a` that are not in `b`, each once and ordered if `a` is, by protocol: not merged, as rules by the thousand take from one another. */
+export const without = (a: readonly Ports[], b: readonly Ports[]): readonly Ports[] =>
+  isEverything(b) ? [] : spelledOut(b).reduce<readonly Ports[]>(cut, spelledOut(a));
 
-export const complement = (ports: readonly Ports[]): readonly Ports[] => {
-  const taken = spelledOut(merged(ports));
-  return merged(
-    PROTOCOLS.flatMap((protocol) => {
-      const gaps: Ports[] = [];
-      let first = 0;
-      for (const range of taken.filter((one) => one.protocol === protocol)) {
-        if (range.first > first) gaps.push({ protocol, first, last: range.first - 1 });
-        first = range.last + 1;
-      }
-      return first > MAX_PORT ? gaps : [...gaps, { protocol, first, last: MAX_PORT }];
-    }),
-  );
-};
+const cut = (all: readonly Ports[], taken: Ports): readonly Ports[] =>
+  all.flatMap((one): Ports | Ports[] => {
+    if (one.protocol !== taken.protocol || one.last < taken.first || taken.last < one.first) return one;
+    return [
+      ...(one.first < taken.first ? [{ ...one, last: taken.first - 1 }] : []),
+      ...(taken.last < one.last ? [{ ...one, first: taken.last + 1 }] : []),
+    ];
+  });
+
+export const complement = (ports: readonly Ports[]): readonly Ports[] => merged(without([EVERYTHING], ports));
 
 export const isEverything = (ports: readonly Ports[]): boolean =>
   ports.some(({ protocol, ...range }) => protocol === undefined && isWhole(range));

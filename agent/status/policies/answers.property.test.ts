@@ -24,7 +24,7 @@ it('decides what a naive evaluator decides', () => {
         });
       expect(wrong).toEqual([]);
     }),
-    { numRuns: 30 },
+    { numRuns: 60 },
   );
 });
 

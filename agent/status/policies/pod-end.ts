@@ -177,7 +177,11 @@ const familyEnd = (
   return {
     ...{ family, lets: [...lets], verdict: verdictOf(lets, packet, isIsolated || hits.length > 0) },
     rules: rules
-      .map(({ rule, status }) => afterAdmin(status, both(reaching, l4Region(rule.l4)).length > 0))
+      .map(({ rule, status }) =>
+        hits.length === 0 || status.lacks !== undefined
+          ? status
+          : afterAdmin(status, both(reaching, l4Region(rule.l4))),
+      )
       .sort((a, b) => Number(a.lacks !== undefined) - Number(b.lacks !== undefined)),
     ...(hits.length > 0 && { admin: hits.map((hit) => endAdminRule(sources, hit)) }),
     reachesPolicies: isIsolated && reaching.length > 0,
@@ -187,8 +191,8 @@ const familyEnd = (
 /** Of a packet at most two per address decide. */
 const MAX_ADMIN_RULES = 50;
 
-const afterAdmin = (rule: EndRuleStatus, isReached: boolean): EndRuleStatus =>
-  isReached || rule.lacks !== undefined ? rule : { ...rule, lacks: 'a policy of administrators decides before it' };
+const afterAdmin = (rule: EndRuleStatus, reached: readonly Ports[]): EndRuleStatus =>
+  reached.length > 0 ? rule : { ...rule, lacks: 'a policy of administrators decides before it' };
 
 interface Candidate {
   readonly id: string;
