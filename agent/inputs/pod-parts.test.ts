@@ -106,6 +106,14 @@ describe('a part that is as it was', () => {
     expect(project({ annotation: '{}', version: '3' }, addressed).policyPod?.addresses.size).toBe(0);
   });
 
+  it('is no address before the pod is scheduled, nor of an interface with two of a family', () => {
+    const unbound = projectPodParts({ ...pod(), spec: {} } as unknown as KubeObject, 'node1');
+    expect(unbound.policyPod?.addresses.size).toBe(0);
+    expect(project({ version: '2' }, unbound).policyPod?.addresses.get('red/net')).toEqual(['192.168.2.3', 'fd00::3']);
+    const forged = ADDRESSES.replace('"fd00::3/64"', '"192.168.2.9/24"');
+    expect(project({ annotation: forged }).policyPod?.addresses.size).toBe(0);
+  });
+
   it('appears when a pod is bound to this node, and goes when a layer-2 pod loses its key', () => {
     const pending = projectPodParts({ ...pod(), spec: {} } as unknown as KubeObject, 'node1');
     expect(pending.pod).toBeUndefined();

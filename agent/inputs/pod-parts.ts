@@ -9,7 +9,7 @@ import { keyOf } from '../../kube/object-key.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { type PodProjection, projectPod, samePod } from './pod-projection.ts';
 import type { PolicyPod } from './policies/types.ts';
-import { type PeerAddresses, peerAddresses, projectPolicyPod } from './policy-pod.ts';
+import { NO_ADDRESSES, type PeerAddresses, peerAddresses, projectPolicyPod } from './policy-pod.ts';
 
 export interface PodParts {
   /** Absent where no fragment is about the pod. */
@@ -30,10 +30,18 @@ export const projectPodParts = (object: KubeObject, localNode: string, before?: 
   const isNone = same !== undefined && same.pod === undefined && policyPod?.isLocal === false;
   const pod = isNone ? undefined : projectPod(object, localNode, before?.pod);
   const addresses = (): PeerAddresses =>
-    same?.policyPod?.addresses ?? peerAddresses(pod?.fact.networks ?? annotation, keyOf(object));
+    same?.policyPod?.node === policyPod?.node && same?.policyPod !== undefined
+      ? same.policyPod.addresses
+      : peerAddresses(pod?.fact.networks ?? annotation, keyOf(object));
   return {
     pod: kept(before?.pod, pod, samePod),
-    policyPod: policyPod && kept(before?.policyPod, { ...policyPod, addresses: addresses() }, jsonEqual),
+    policyPod:
+      policyPod &&
+      kept(
+        before?.policyPod,
+        { ...policyPod, addresses: policyPod.node === undefined ? NO_ADDRESSES : addresses() },
+        jsonEqual,
+      ),
     digest,
   };
 };

@@ -8,7 +8,7 @@ import { TextPool } from '../../base/text-pool.ts';
 import { WeakPool } from '../../base/weak-pool.ts';
 import { jsonEqual } from '../../kube/json-equal.ts';
 import type { KubeObject } from '../../kube/types.ts';
-import { addressOf, type InterfaceAddress } from '../../net/cidr.ts';
+import { addressOf, cidrFamily, type InterfaceAddress } from '../../net/cidr.ts';
 import type { Ip } from '../../net/ip.ts';
 import type { PolicyProtocol } from '../model/policies/facts.ts';
 import type { NamedPort, PolicyPod } from './policies/types.ts';
@@ -26,30 +26,37 @@ export const projectPolicyPod = (object: KubeObject, localNode: string): Omit<Po
     name,
     labels: internedLabels(labels),
     isLocal: spec.nodeName === localNode,
+    ...(spec.nodeName !== undefined && { node: TEXTS.one(spec.nodeName) }),
     finished: status?.phase === 'Succeeded' || status?.phase === 'Failed',
     ports: internedPorts(portsOf(spec)),
   };
 };
 
 /**
- * What cannot be read gives none: the pod's own node reports it.
+ * What cannot be read gives none: the pod's own node reports it. Neither does an interface with two addresses of a family, which nobody gives:
+ * whoever makes a pod writes what he likes here, and would have a tenant's rules let in addresses of others.
  * @param from the entries, or the annotation that has them @param pod `namespace/name`
  */
 export const peerAddresses = (from: PodNetworks | string | undefined, pod: string): PeerAddresses => {
   const networks = typeof from === 'string' ? readOr(`Pod/${pod}`, [], () => parsePodNetworks(from, pod)) : from;
   // Nobody is reached at a locked interface, whatever policies say.
-  const open = [...(networks ?? [])].filter(([, { role }]) => role !== 'infrastructure-locked');
+  const open = [...(networks ?? [])].filter(
+    ([, { role, ipAddresses }]) => role !== 'infrastructure-locked' && isOnePerFamily(ipAddresses),
+  );
   if (open.length === 0) return NO_ADDRESSES;
   const entries = open.map(([nadKey, { ipAddresses }]) => [TEXTS.one(nadKey), ipAddresses.map(ownAddress)] as const);
   const [only] = entries;
   return only !== undefined && entries.length === 1 ? new SingleMap(...only) : new Map(entries);
 };
 
+export const NO_ADDRESSES: PeerAddresses = new Map();
+
+const isOnePerFamily = (addresses: readonly InterfaceAddress[]): boolean =>
+  new Set(addresses.map(cidrFamily)).size === addresses.length;
+
 /** V8 keeps a text for as long as a slice of it. */
 const ownAddress = (address: InterfaceAddress): Ip =>
   Buffer.from(addressOf(address), 'latin1').toString('latin1') as Ip;
-
-const NO_ADDRESSES: PeerAddresses = new Map();
 
 const TEXTS = new TextPool(16_384);
 const LABELS = new WeakPool<Labels>(jsonEqual);

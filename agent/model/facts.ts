@@ -1,7 +1,7 @@
 /**
  * What the agent knows about the cluster, cut so that one thing that changes is one fact. A fragment is rendered again
  * only when a fact changes that it has read, so a fact must not hold more than its readers need: the subnets of a node
- * are one fact per network, not one per node.
+ * are one fact per network, not one per node. Over 300 lines: one list of all that is known, with what each means.
  */
 import type { IgnoredRequest } from '../../api/annotations/ignored-requests.ts';
 import type { OpenPort } from '../../api/annotations/open-default-ports.ts';

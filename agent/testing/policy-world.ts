@@ -15,7 +15,7 @@ import { FactStore } from '../model/fact-store.ts';
 import type { PolicyProtocol } from '../model/policies/facts.ts';
 import { TestCluster } from './cluster.ts';
 
-export interface WorldPod extends Partial<Pick<PolicyPod, 'isLocal' | 'finished' | 'labels'>> {
+export interface WorldPod extends Partial<Pick<PolicyPod, 'isLocal' | 'finished' | 'labels' | 'node'>> {
   /** By NAD key. */
   readonly ips?: Readonly<Record<string, readonly string[]>> | undefined;
   /** `http:tcp:80` */

@@ -46,6 +46,11 @@ export const plus = (a: PolicyCost, b: PolicyCost, sign: 1 | -1 = 1): PolicyCost
   names: a.names + sign * b.names,
 });
 
+/** As many pods may be in the sets of peers that a namespace's policies need on a node, each set counted once. */
+export const MAX_MEMBERS = 262_144;
+
+export const sizeOf = (members: ReadonlyMap<string, number>): number => sum([...members.values()]);
+
 /** The first part that is above its limit, in words. */
 export const excessOf = (cost: PolicyCost, limits: PolicyCost): string | undefined => {
   const part = PARTS.find((one) => cost[one] > limits[one]);

@@ -16,6 +16,8 @@ export interface LivePeers extends Selecting {
   readonly network: string;
   readonly selection: Selection;
   readonly members: Set<PodState>;
+  /** Above so many it is said that there are more. */
+  enough: number;
   /** By id; without ports, and one for each number of a named port. */
   readonly sets: Map<string, { readonly spec: PeerSetSpec; uses: number }>;
   /** By name and protocol. */
@@ -41,6 +43,8 @@ interface PeerTableOptions {
   readonly namespaces: ReadonlyMap<string, PolicyNamespace>;
   readonly podsOf: (namespace: string) => Iterable<PodState>;
   readonly placementOf: (namespace: string) => Placement | undefined;
+  /** A selection has many more members than when it was last said. */
+  readonly onGrown: (selection: Selection) => void;
 }
 
 export class PeerTable {
@@ -117,6 +121,7 @@ export class PeerTable {
     for (const live of next) {
       const isKnown = peerOf?.has(live) === true;
       live.members.add(state);
+      this.#checkSize(live);
       if (!isKnown || before?.ports !== after?.ports) this.#recount(live, isKnown ? before : undefined, after);
     }
     state.peerOf = next.size === 0 ? undefined : next;
@@ -133,6 +138,30 @@ export class PeerTable {
   /** How many numbers the peers have for a port that is watched. */
   numbersOf(network: string, selection: Selection, port: PortName): number {
     return this.#networks.get(network)?.live.get(selection.text)?.names.get(portNameText(port))?.counts.size ?? 0;
+  }
+
+  /** How many pods a selection has, or would have; it counts no further than the limit. */
+  membersOf(network: string, selection: Selection, limit: number): number {
+    const live = this.#networks.get(network)?.live.get(selection.text);
+    if (live !== undefined) return live.members.size;
+    let found = 0;
+    for (const namespace of this.#namespacesOf(selection))
+      for (const { pod } of this.#options.podsOf(namespace)) {
+        if (this.#isMember(network, selection, pod)) found += 1;
+        if (found > limit) return found;
+      }
+    return found;
+  }
+
+  *#namespacesOf({ scope }: Selection): Iterable<string> {
+    if ('namespace' in scope) yield scope.namespace;
+    else
+      for (const { name, labels } of this.#options.namespaces.values())
+        if (isSelected(scope.namespaces, labels)) yield name;
+  }
+
+  #isMember(network: string, { selector }: Selection, pod: PolicyPod): boolean {
+    return !pod.finished && isSelected(selector, pod.labels) && this.#isOn(network, pod);
   }
 
   /** How many pods are in a set. */
@@ -153,7 +182,7 @@ export class PeerTable {
     const found = new Map<string, readonly Ip[]>();
     for (const { network, sets } of peerOf ?? []) {
       if (sets.size === 0) continue;
-      const ips = this.#options.placementOf(pod.namespace)?.addressesOn(network, pod.addresses) ?? [];
+      const ips = this.#options.placementOf(pod.namespace)?.addressesOn(network, pod) ?? [];
       for (const [id, { spec }] of sets) if (ips.length > 0 && hasPort(pod, spec.port)) found.set(id, ips);
     }
     return found;
@@ -168,8 +197,8 @@ export class PeerTable {
     });
   }
 
-  #isOn(network: string, { namespace, addresses }: PolicyPod): boolean {
-    return (this.#options.placementOf(namespace)?.addressesOn(network, addresses) ?? []).length > 0;
+  #isOn(network: string, pod: PolicyPod): boolean {
+    return (this.#options.placementOf(pod.namespace)?.addressesOn(network, pod) ?? []).length > 0;
   }
 
   #ensure(network: string, selection: Selection): LivePeers {
@@ -178,19 +207,28 @@ export class PeerTable {
     const known = peers.live.get(selection.text);
     if (known !== undefined) return known;
     const { selector } = selection;
-    const live: LivePeers = { network, selection, selector, members: new Set(), sets: new Map(), names: new Map() };
+    const live: LivePeers = {
+      ...{ network, selection, selector, members: new Set(), enough: ENOUGH, sets: new Map(), names: new Map() },
+    };
     peers.live.set(selection.text, live);
     for (const namespace of peers.filing.add(live))
       for (const state of this.#options.podsOf(namespace)) this.#join(live, state);
+    this.#checkSize(live);
     return live;
   }
 
   #join(live: LivePeers, state: PodState): void {
-    const { pod } = state;
-    if (pod.finished || !isSelected(live.selector, pod.labels) || !this.#isOn(live.network, pod)) return;
+    if (!this.#isMember(live.network, live.selection, state.pod)) return;
     live.members.add(state);
     state.peerOf ??= new Set();
     state.peerOf.add(live);
+  }
+
+  /** Each time at twice as many, so that what follows costs little for each pod. */
+  #checkSize(live: LivePeers): void {
+    if (live.members.size <= live.enough) return;
+    live.enough = 2 * live.members.size;
+    this.#options.onGrown(live.selection);
   }
 
   #dropIfUnused(live: LivePeers): void {
@@ -222,6 +260,8 @@ export class PeerTable {
     }
   }
 }
+
+const ENOUGH = 1024;
 
 const hasPort = (pod: PolicyPod, port: PeerSetSpec['port']): boolean =>
   port === undefined || numberOf(port, pod.ports) === port.port;

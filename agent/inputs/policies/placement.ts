@@ -1,11 +1,13 @@
 /** On which network a namespace's pods are, and which of their addresses count there. */
 import { DEFAULT_NETWORK_NAME, nadKey, parseNadKey } from '../../../api/names.ts';
 import { networkFamilies } from '../../../api/network.ts';
-import { type Cidr, cidrContainsIp } from '../../../net/cidr.ts';
-import type { Family, Ip } from '../../../net/ip.ts';
+import { type Cidr, cidrContainsIp, cidrFamily } from '../../../net/cidr.ts';
+import { type Family, type Ip, ipFamily } from '../../../net/ip.ts';
 import type { FactStore } from '../../model/fact-store.ts';
+import { nodeSubnetsId } from '../../model/facts.ts';
 import type { TrackedView } from '../../model/tracked-view.ts';
 import type { View } from '../../model/view.ts';
+import type { PolicyPod } from './types.ts';
 import { Watched } from './watched.ts';
 
 /** Where pods of a namespace are targets. */
@@ -21,6 +23,8 @@ export interface Site {
 interface Attachment {
   readonly network: string;
   readonly subnets: readonly Cidr[];
+  /** Each node has a part of the subnets, and gives addresses of it only. */
+  readonly isByNode: boolean;
 }
 
 /** The networks that one namespace's pods can have addresses on. */
@@ -32,6 +36,9 @@ export class Placement {
   readonly #onChange: () => void;
   /** By NAD key, of its pods' addresses. */
   readonly #attachments = new Map<string, { readonly watched: Watched<Attachment | undefined>; uses: number }>();
+
+  /** By `nodeSubnetsId`, of nodes with its pods. */
+  readonly #nodeSubnets = new Map<string, Watched<readonly Cidr[]>>();
 
   /** @param onChange its pods are elsewhere now, or their addresses are */
   constructor(namespace: string, facts: FactStore, view: TrackedView, onChange: () => void) {
@@ -76,13 +83,16 @@ export class Placement {
     return names;
   }
 
-  /** Those that are of the network's own subnets. */
-  addressesOn(network: string, addresses: ReadonlyMap<string, readonly Ip[]>): readonly Ip[] {
+  /** Those that are of the network's own subnets; on layer 3 of those of the pod's node, once it has some. */
+  addressesOn(network: string, { addresses, node }: Pick<PolicyPod, 'addresses' | 'node'>): readonly Ip[] {
     const parts: (readonly Ip[])[] = [];
     for (const [key, ips] of addresses) {
       const attachment = this.#attachment(key);
       if (attachment?.network !== network) continue;
-      const isOwn = (ip: Ip): boolean => attachment.subnets.some((subnet) => cidrContainsIp(subnet, ip));
+      const ofNode = attachment.isByNode && node !== undefined ? this.#subnetsOf(node, network) : [];
+      const isOwn = (ip: Ip): boolean =>
+        isIn(attachment.subnets, ip) &&
+        (!ofNode.some((subnet) => cidrFamily(subnet) === ipFamily(ip)) || isIn(ofNode, ip));
       // Usually the list itself, which is held once.
       parts.push(ips.every(isOwn) ? ips : ips.filter(isOwn));
     }
@@ -93,6 +103,8 @@ export class Placement {
     this.#site.stop();
     for (const { watched } of this.#attachments.values()) watched.stop();
     this.#attachments.clear();
+    for (const watched of this.#nodeSubnets.values()) watched.stop();
+    this.#nodeSubnets.clear();
   }
 
   #attachment(key: string): Attachment | undefined {
@@ -100,10 +112,22 @@ export class Placement {
     return this.#attachments.get(key)?.watched.value;
   }
 
+  #subnetsOf(node: string, network: string): readonly Cidr[] {
+    const id = nodeSubnetsId(node, network);
+    const known = this.#nodeSubnets.get(id);
+    if (known !== undefined) return known.value;
+    const read = (view: View): readonly Cidr[] => view.nodeSubnets(node, network);
+    const watched = new Watched(this.#facts, this.#view, read, this.#onChange);
+    this.#nodeSubnets.set(id, watched);
+    return watched.value;
+  }
+
   #watch(key: string): Watched<Attachment | undefined> {
     return new Watched(this.#facts, this.#view, (view) => attachmentOf(key, this.#namespace, view), this.#onChange);
   }
 }
+
+const isIn = (subnets: readonly Cidr[], ip: Ip): boolean => subnets.some((subnet) => cidrContainsIp(subnet, ip));
 
 /** A namespace whose object is gone while its pods are not stays where its NAD says, and isolated. */
 const siteOf = (name: string, view: View): Site => {
@@ -124,5 +148,7 @@ const attachmentOf = (key: string, namespace: string, view: View): Attachment | 
   if (key !== DEFAULT_NETWORK_NAME && nad?.namespace !== namespace) return undefined;
   const network =
     nad === undefined ? view.network(DEFAULT_NETWORK_NAME) : view.networkOfNad(nadKey(nad.namespace, nad.name));
-  return network && { network: network.name, subnets: network.subnets.map(({ cidr }) => cidr) };
+  if (network === undefined) return undefined;
+  const subnets = network.subnets.map(({ cidr }) => cidr);
+  return { network: network.name, subnets, isByNode: network.topology === 'layer3' };
 };

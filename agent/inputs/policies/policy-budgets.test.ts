@@ -62,4 +62,34 @@ describe('the budget of a namespace', () => {
     expect(closed(world).length).toBe(0);
     expect(NAMESPACE_LIMITS.combinations).toBeGreaterThan(2500);
   });
+
+  it('closes policies whose sets have too many pods together, and counts a set once', () => {
+    const world = worldOf();
+    for (let n = 0; n < 2100; n += 1)
+      world.pod(`blue/${n}`, { isLocal: false, ips: { default: [`10.129.${n >> 8}.${n & 255}`] } });
+    world.namespace('blue', {});
+    const wide = (from: number, to: number) => ({
+      ...ALL,
+      ingress: [
+        {
+          from: many(to - from, (n) => ({
+            namespaceSelector: { matchExpressions: [{ key: 'k', operator: 'NotIn', values: [`${from + n}`] }] },
+          })),
+        },
+      ],
+    });
+    world.policy('red/a', wide(0, 100)).policy('red/b', wide(0, 100));
+    expect(closed(world)).toEqual([]);
+    world.policy('red/c', wide(100, 150));
+    expect(closed(world)).toEqual(['NetworkPolicy/red/c']);
+    expect(world.index.problems()[0]?.message).toContain('pods in sets of peers, more than 262144');
+    expect([...world.facts.ids('peerSet')]).toHaveLength(100);
+    world.policy('red/a', undefined).policy('red/b', undefined);
+    expect(closed(world)).toEqual([]);
+    world.policy('red/a', wide(0, 70));
+    expect(closed(world)).toEqual([]);
+    for (let n = 2100; n < 4300; n += 1)
+      world.pod(`blue/${n}`, { isLocal: false, ips: { default: [`10.129.${n >> 8}.${n & 255}`] } });
+    expect(closed(world)).toEqual(['NetworkPolicy/red/a']);
+  });
 });

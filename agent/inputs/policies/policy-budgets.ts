@@ -19,6 +19,12 @@ export class PolicyBudgets {
     this.#changed.add(namespace);
   }
 
+  /** @param members see `PolicyState` */
+  measure(policy: PolicyState, members: PolicyState['members']): void {
+    const { namespace } = policy.projection.policy;
+    if (this.#budgets.get(namespace)?.measure(policy, members) === true) this.#changed.add(namespace);
+  }
+
   /** @returns policies that are closed now and were not, or the other way round */
   settle(): readonly PolicyState[] {
     const changed: PolicyState[] = [];

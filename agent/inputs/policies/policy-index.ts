@@ -7,17 +7,21 @@ import type { FactStore } from '../../model/fact-store.ts';
 import { TrackedView } from '../../model/tracked-view.ts';
 import type { LocalSettings } from '../../model/view.ts';
 import type { Problem } from '../problem.ts';
+import { isSameLog } from './acl-log.ts';
 import type { AdminProjection } from './admin/admin-projection.ts';
 import { AdminTable } from './admin/admin-table.ts';
 import type { PolicyNode } from './admin/node-peers.ts';
 import { canonicalSelector, isSelected } from './canonical-selector.ts';
 import { type IsolatingPolicy, isolatingPolicies, notesOf, type PolicyDescription } from './describe.ts';
+import { evaluatedPod } from './evaluated-pod.ts';
 import { Failures, namespaceObject, podObject, policyObject } from './failures.ts';
+import { groupsOf, putPod } from './namespace-pods.ts';
 import { PeerTable } from './peer-table.ts';
 import { Placement, type Site } from './placement.ts';
 import { Postings } from './postings.ts';
-import type { NamespaceState, PodState, PolicyState, TargetGroup } from './state.ts';
+import type { NamespaceState, PolicyState, TargetGroup } from './state.ts';
 import { TargetTable } from './target-table.ts';
+import type { Selection } from './templates.ts';
 import type { PolicyNamespace, PolicyPod, PolicyProjection } from './types.ts';
 
 export class PolicyIndex {
@@ -40,6 +44,7 @@ export class PolicyIndex {
       namespaces,
       podsOf: (namespace) => this.#states.get(namespace)?.pods.values() ?? [],
       placementOf: (namespace) => this.#states.get(namespace)?.placement,
+      onGrown: (selection) => this.#markUsers(selection),
     });
     this.#targets = new TargetTable({
       facts,
@@ -65,26 +70,25 @@ export class PolicyIndex {
       if (before !== undefined) this.#endPolicy(state, before, group);
       if (after !== undefined && group !== undefined) this.#addPolicy(state, key, after, group);
     });
-    this.#settle(state);
   }
 
   /** Undefined when the pod is gone. @param key `namespace/name` */
-  changePod(key: string, after: PolicyPod | undefined): void {
+  changePod(key: string, given: PolicyPod | undefined): void {
+    const after = given && evaluatedPod(key, given, this.#facts.get('pod', key));
     const state = this.#ensure(namespaceOf(key));
     const known = state.pods.get(key);
     const before = known?.pod;
     if (after !== undefined || known !== undefined) {
-      const pod = this.#put(state, key, after, known);
+      const pod = putPod(state, key, after, known);
       this.#follow(state, podObject(key), () => {
         state.placement.use(after?.addresses.keys() ?? []);
-        this.#targets.move(pod, this.#groupsOf(state, after));
+        this.#targets.move(pod, groupsOf(state, after));
         this.#peers.move(pod, before, after);
         this.#admin.movePod(pod, after !== undefined);
         state.placement.unuse(before?.addresses.keys() ?? []);
       });
       if (after === undefined) this.#failures.forget(state.name, podObject(key));
-    }
-    this.#settle(state);
+    } else this.#settle(state, podObject(key));
     // Last: without it the pod gets no port.
     const isDecided = after?.isLocal === true && state.pods.get(key)?.isUndecided !== true;
     if (isDecided) this.#facts.set('decidedPod', key, true);
@@ -109,7 +113,6 @@ export class PolicyIndex {
       if (isElsewhere) for (const pod of state.pods.values()) this.#peers.move(pod, pod.pod, pod.pod);
       if (!isSameLog(before?.log, after?.log)) this.#markAll(state);
     });
-    this.#settle(state);
   }
 
   /** Undefined when the policy is gone. @param key `AdminNetworkPolicy/name` */
@@ -176,20 +179,9 @@ export class PolicyIndex {
     return notesOf(policy, site, (network, selection, port) => this.#peers.numbersOf(network, selection, port));
   }
 
-  #put(state: NamespaceState, key: string, after: PolicyPod | undefined, known: PodState | undefined): PodState {
-    if (after === undefined) state.pods.delete(key);
-    if (known !== undefined) {
-      if (after !== undefined) known.pod = after;
-      return known;
-    }
-    const pod: PodState = { key, pod: after as PolicyPod, peerOf: undefined, target: undefined };
-    state.pods.set(key, pod);
-    return pod;
-  }
-
   #addPolicy(state: NamespaceState, key: string, projection: PolicyProjection, group: TargetGroup): void {
     const policy: PolicyState = {
-      ...{ key, projection, group, templates: undefined, excess: undefined },
+      ...{ key, projection, group, templates: undefined, excess: undefined, members: new Map() },
       ...{ rules: new Map(), perTarget: [], unwatch: [] },
     };
     state.policies.set(key, policy);
@@ -251,7 +243,12 @@ export class PolicyIndex {
         this.#admin.movePod(pod, true);
       }
     });
-    this.#settle(state);
+  }
+
+  /** It looks at all policies, and is called when a selection has twice as many members as before. */
+  #markUsers({ text }: Selection): void {
+    for (const { policies } of this.#states.values())
+      for (const policy of policies.values()) if (policy.members.has(text)) this.#targets.markPolicy(policy);
   }
 
   #markAll(state: NamespaceState): void {
@@ -267,15 +264,12 @@ export class PolicyIndex {
       if (hadFailed) this.#restore(state);
     });
     if (hadFailed || isFailing) this.#targets.markPods(state.pods.values());
+    this.#settle(state, object);
   }
 
   #restore(state: NamespaceState): void {
-    for (const pod of state.pods.values()) this.#targets.move(pod, this.#groupsOf(state, pod.pod));
+    for (const pod of state.pods.values()) this.#targets.move(pod, groupsOf(state, pod.pod));
     this.#targets.restore(state);
-  }
-
-  #groupsOf({ filed }: NamespaceState, pod: PolicyPod | undefined): TargetGroup[] {
-    return pod?.isLocal === true && !pod.finished ? filed.matching(pod.labels) : [];
   }
 
   #settleAll(): void {
@@ -284,8 +278,11 @@ export class PolicyIndex {
     this.#peers.flush();
   }
 
-  #settle(state: NamespaceState): void {
-    this.#settleAll();
+  #settle(state: NamespaceState, object: string): void {
+    if (this.#failures.isFailing(state.name, object, () => this.#settleAll())) {
+      this.#targets.markPods(state.pods.values());
+      this.#targets.settle();
+    }
     if (state.pods.size > 0 || state.policies.size > 0) return;
     state.placement.stop();
     this.#states.delete(state.name);
@@ -293,6 +290,3 @@ export class PolicyIndex {
 }
 
 const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));
-
-const isSameLog = (a: PolicyNamespace['log'], b: PolicyNamespace['log']): boolean =>
-  a?.allow === b?.allow && a?.deny === b?.deny;

@@ -49,6 +49,8 @@ export interface PolicyState {
   templates: readonly RuleTemplate[] | undefined;
   /** What its namespace has too much of, so that it is closed. */
   excess: string | undefined;
+  /** By the selection's text: how many pods it had when it was last used. */
+  members: ReadonlyMap<string, number>;
   readonly group: TargetGroup;
   /** Those that are the same for all targets; empty while it has none. */
   rules: ReadonlyMap<string, CompiledRule>;

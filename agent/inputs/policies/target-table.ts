@@ -1,8 +1,10 @@
 /** What policies make of the pods of this node: whether they are isolated, and which rules they hold. */
 import type { FactStore } from '../../model/fact-store.ts';
-import type { AclLog, AclSeverity, DenyGroupFact, PodPolicyFact, PolicyDirection } from '../../model/policies/facts.ts';
+import type { PodPolicyFact, PolicyDirection } from '../../model/policies/facts.ts';
 import { denyGroupId } from '../../model/policies/ids.ts';
+import { denyGroupOf, logOf } from './acl-log.ts';
 import { type CompiledRule, compileForTarget, compileTemplate, type RuleSite } from './compile.ts';
+import { MAX_MEMBERS, sizeOf } from './cost.ts';
 import { type Failures, podObject, policyObject } from './failures.ts';
 import { HeldRules } from './held-rules.ts';
 import type { PeerTable } from './peer-table.ts';
@@ -10,7 +12,7 @@ import { PolicyBudgets } from './policy-budgets.ts';
 import { RuleTable } from './rule-table.ts';
 import type { NamespaceState, PodState, PolicyState, TargetGroup, TargetState } from './state.ts';
 import type { PolicyNamespace } from './types.ts';
-import { unfold } from './unfold.ts';
+import { membersOf, recountRules, unfold } from './unfold.ts';
 
 interface TargetTableOptions {
   readonly facts: FactStore;
@@ -52,14 +54,8 @@ export class TargetTable {
   /** After a failure nobody knows what had been done of a change: rules follow from the policies anew. */
   restore({ groups, pods }: NamespaceState): void {
     for (const group of groups.values()) {
-      group.rules.clear();
-      for (const policy of group.policies) {
-        for (const [id, rule] of policy.rules) {
-          const uses = group.rules.get(id)?.uses ?? 0;
-          group.rules.set(id, { rule, uses: uses + 1 });
-        }
-        this.markPolicy(policy);
-      }
+      recountRules(group);
+      for (const policy of group.policies) this.markPolicy(policy);
     }
     for (const state of pods.values()) if (state.target !== undefined) this.#restoreTarget(state.target);
     this.markPods(pods.values());
@@ -140,9 +136,9 @@ export class TargetTable {
   /** One that fails must not keep others from being compiled, nor its own pods open. */
   #compileOrClose(policy: PolicyState): void {
     const { namespace } = policy.projection.policy;
-    const { failures } = this.#options;
-    if (failures.isFailing(namespace, policyObject(policy.key), () => this.#compile(policy)))
-      this.markPods(this.#options.stateOf(namespace)?.pods.values() ?? []);
+    const { failures, stateOf } = this.#options;
+    const isFailing = failures.isFailing(namespace, policyObject(policy.key), () => this.#compile(policy));
+    if (isFailing) this.markPods(stateOf(namespace)?.pods.values() ?? []);
   }
 
   #publishOrClose(state: PodState): void {
@@ -171,13 +167,8 @@ export class TargetTable {
   }
 
   #newTarget(): TargetState {
-    return {
-      groups: new Set(),
-      held: new HeldRules(this.#rules),
-      named: new Map(),
-      denyGroup: undefined,
-      subjects: [],
-    };
+    const held = new HeldRules(this.#rules);
+    return { groups: new Set(), held, named: new Map(), denyGroup: undefined, subjects: [] };
   }
 
   /** All rules of a policy that exist, with those of its targets' named ports. */
@@ -192,12 +183,15 @@ export class TargetTable {
     const isUsed = policy.group.members.size > 0 && policy.excess === undefined;
     const site = isUsed ? this.#siteOf(policy) : undefined;
     const hadNamed = policy.perTarget.length > 0;
-    const templates = unfold(policy, isUsed);
+    const { peers } = this.#options;
+    let templates = unfold(policy, isUsed);
+    if (site !== undefined) this.#budgets.measure(policy, membersOf(policy, peers, site.network));
+    // Its budget closes it next. To fill its sets before would cost as much as to keep them.
+    if (sizeOf(policy.members) > MAX_MEMBERS) templates = unfold(policy, false);
     const before = policy.unwatch;
     const unwatch: (() => void)[] = [];
     const rules = new Map<string, CompiledRule>();
     const onChange = (): void => this.markPolicy(policy);
-    const { peers } = this.#options;
     for (const template of site === undefined ? [] : templates) {
       const found = compileTemplate(template, site as RuleSite, (selection, port) => {
         const { network } = site as RuleSite;
@@ -299,15 +293,4 @@ export class TargetTable {
 const isIsolated = ({ groups }: TargetState, direction: PolicyDirection): boolean =>
   groups.values().some(({ isolating }) => isolating[direction] > 0);
 
-const denyGroupOf = (network: string, namespace: string, severity: AclSeverity | undefined): DenyGroupFact => ({
-  network,
-  ...(severity && { log: { namespace, severity } }),
-});
-
 const DIRECTIONS: readonly PolicyDirection[] = ['Ingress', 'Egress'];
-
-/** ovn-nb(5): the name of an ACL has at most 63 characters. */
-const MAX_ACL_NAME = 63;
-
-const logOf = (key: string, direction: PolicyDirection, severity: AclSeverity | undefined): AclLog | undefined =>
-  severity && { name: `NP:${key}:${direction}`.slice(0, MAX_ACL_NAME), severity };

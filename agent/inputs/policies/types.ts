@@ -12,6 +12,8 @@ export interface PolicyPod {
   readonly name: string;
   readonly labels: Labels;
   readonly isLocal: boolean;
+  /** Absent until the pod is scheduled. */
+  readonly node?: string | undefined;
   /** Succeeded or failed: its addresses are others' now. */
   readonly finished: boolean;
   /** Empty until it has been given some. */

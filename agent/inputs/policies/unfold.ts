@@ -1,5 +1,7 @@
 /** When a policy is worked out: while it has a target, and is not closed. */
-import type { PolicyState } from './state.ts';
+import { MAX_MEMBERS } from './cost.ts';
+import type { PeerTable } from './peer-table.ts';
+import type { PolicyState, TargetGroup } from './state.ts';
 import { type RuleTemplate, templatesOf } from './templates.ts';
 
 /** Templates of a policy that is used, and what of them each target has its own numbers for. */
@@ -12,4 +14,25 @@ export const unfold = (policy: PolicyState, isUsed: boolean): readonly RuleTempl
   if (policy.perTarget.length > 0) policy.group.named.add(policy);
   else policy.group.named.delete(policy);
   return templates ?? [];
+};
+
+/** By the selection's text: how many pods each selection of a policy has. It counts no further than to what closes the policy. */
+export const membersOf = (policy: PolicyState, peers: PeerTable, network: string): PolicyState['members'] => {
+  const members = new Map<string, number>();
+  let room = MAX_MEMBERS;
+  for (const { peers: own } of policy.templates ?? []) {
+    if (own.kind !== 'pods' || members.has(own.selection.text)) continue;
+    const count = peers.membersOf(network, own.selection, room);
+    members.set(own.selection.text, count);
+    room -= count;
+    if (room < 0) break;
+  }
+  return members;
+};
+
+/** What a group has of rules, from its policies. */
+export const recountRules = ({ rules, policies }: TargetGroup): void => {
+  rules.clear();
+  for (const policy of policies)
+    for (const [id, rule] of policy.rules) rules.set(id, { rule, uses: (rules.get(id)?.uses ?? 0) + 1 });
 };

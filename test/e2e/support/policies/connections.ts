@@ -6,6 +6,7 @@ import type { Sandbox } from '../../../../sandbox/index.ts';
 import { eventually } from '../../../../sandbox/testing/eventually.ts';
 import { expectAnswers } from '../../../oracles/policies/expected.ts';
 import { restartsOf } from '../cluster/restarts.ts';
+import { someOf } from '../cluster/sample.ts';
 import { streamWhile } from '../packets/stream.ts';
 import { clusterIps } from '../services/services.ts';
 import { streamToBreak } from './broken-stream.ts';
@@ -80,7 +81,7 @@ export const policyConnections = (cluster: () => Sandbox, member: (name: string)
       ));
   });
 
-  describe.each(POLICY_TENANTS)('connections of %s', (tenant) => {
+  describe.each(someOf(POLICY_TENANTS, 1))('connections of %s', (tenant) => {
     it.each(FORBIDDEN)('that become forbidden stop, for $who over IPv$family', async ({ spec, family }) => {
       const ends = {
         from: member(`${tenant}-client`).key,

@@ -5,6 +5,7 @@ import type { Sandbox } from '../../../../sandbox/index.ts';
 import { eventually } from '../../../../sandbox/testing/eventually.ts';
 import { expectAnswers } from '../../../oracles/policies/expected.ts';
 import { answersTo } from '../../../oracles/policies/run.ts';
+import { someOf } from '../cluster/sample.ts';
 import { eventsOf } from '../faults/events.ts';
 import { forgeAddress } from '../hostile/forgery.ts';
 import { arrivals, describePacket, type Packet } from '../packets/packets.ts';
@@ -43,7 +44,7 @@ export const policyStrangers = (cluster: () => Sandbox, member: (name: string) =
     });
   });
 
-  describe.each(POLICY_TENANTS)('a stranger of %s', (tenant) => {
+  describe.each(someOf(POLICY_TENANTS, 1))('a stranger of %s', (tenant) => {
     it.each(FAMILIES)('that sends as a friend gets nothing through, IPv%s', async (family) => {
       const friends = networkPolicy(tenant, 'friends', { podSelector: app('web'), ingress: [{ from: [FRIENDS] }] });
       const [from, friend, to] = ['client', 'friend', 'server'].map((name) => member(`${tenant}-${name}`)) as [
@@ -71,7 +72,7 @@ export const policyStrangers = (cluster: () => Sandbox, member: (name: string) =
     });
   });
 
-  it.each(POLICY_TENANTS)(
+  it.each(someOf(POLICY_TENANTS, 1))(
     'a policy of %s that cannot be read isolates its pods, allows nothing and says so',
     (tenant) => {
       const unreadable = networkPolicy(tenant, 'unreadable', {
