@@ -13,6 +13,8 @@ const SIMULATIONS = [
   'agent/desired/convergence.test.ts',
   'agent/features/services/rules.property.test.ts',
   'agent/inputs/names.property.test.ts',
+  'agent/inputs/policies/policy-index.property.test.ts',
+  'agent/inputs/policies/policy-projection.property.test.ts',
   'cli/why/plans.property.test.ts',
   'cluster-manager/allocation/address-ledger.property.test.ts',
   'cluster-manager/controllers/fairness.test.ts',

@@ -14,9 +14,10 @@ import { dirname, join } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import { removeAbandoned } from '../program/capture-folders.ts';
 import { releaseMemory } from '../program/release-memory.ts';
-import { keepFilters } from './cni/keep-filters.ts';
+import { findNoFilters, keepFilters } from './cni/keep-filters.ts';
 import { keepLinks } from './cni/keep-links.ts';
 import { keepPlugin } from './cni/keep-plugin.ts';
+import type { PluginKeeper } from './cni/plugin-keeper.ts';
 import { startCni } from './cni/start.ts';
 import { daemonVersions, logVersions } from './health/daemon-versions.ts';
 import { startHealth } from './health/start.ts';
@@ -53,8 +54,12 @@ export const runAgent = async (context: AgentContext): Promise<void> => {
   probes.ready = () => reasonsNotStarted({ inputs: edges.inputs, connected: connectedDatabases(edges.databases) });
   await serveMetrics(context, edges, probes, resources);
   try {
-    const node = await startNode(context, { edges, probes }, resources);
-    await serveNode(context, node, resources);
+    // Its file is in its place when the configuration names it, and until then nobody calls it.
+    const [node, plugin] = await Promise.all([
+      startNode(context, { edges, probes }, resources),
+      keepPlugin(context, resources),
+    ]);
+    await serveNode(context, { ...node, plugin }, resources);
     signal.throwIfAborted();
     await Promise.race([once(signal, 'abort'), failure(edges)]);
   } catch (error) {
@@ -77,6 +82,7 @@ interface Node extends Outside, OpenDatapath, ProgrammedNode {
   readonly local: LocalNode;
   readonly keeper: NodeKeeper;
   readonly nodePorts: NodePorts;
+  readonly noFilters: ReturnType<typeof findNoFilters>;
 }
 
 /** From what is known to what is programmed. Resolves when everything has been rendered once. */
@@ -87,30 +93,35 @@ const startNode = async (
 ): Promise<Node> => {
   const { options, log, signal } = context;
   const keeper = keepNode({ options, edges, log }, resources);
+  // Meanwhile: the kernel is asked whether it can, and nothing waits for the answer before pods can be added.
+  const noFilters = findNoFilters(edges.netlink.pods, log);
   const local = await meetNode(context, edges, keeper);
   const { datapath, filters } = openDatapath(context, edges, resources);
   const nodePorts = serveNodePorts({ edges, node: local.name, probes, log }, resources);
   await announce({ edges, options, log }, signal);
   const known = { edges, local, keeper, datapath, nodePorts };
-  return { ...known, probes, filters, ...programNode(context, known, resources) };
+  return { ...known, probes, filters, noFilters, ...programNode(context, known, resources) };
 };
 
 /**
  * Pods can be added; what a former agent has left is put in order. Resolves when the whole desired state has been written
  * once.
  */
-const serveNode = async (context: AgentContext, node: Node, resources: AsyncDisposableStack): Promise<void> => {
+const serveNode = async (
+  context: AgentContext,
+  node: Node & { readonly plugin: PluginKeeper },
+  resources: AsyncDisposableStack,
+): Promise<void> => {
   const { options, buildFolder, log, signal } = context;
-  const { edges, core, datapath, reconcilers } = node;
+  const { edges, core, datapath, reconcilers, plugin } = node;
   const prerequisites = await openPrerequisites(context, node);
   const { ports } = prerequisites;
   logVersions(daemonVersions(edges.databases), log);
   const health = startHealth({ ...node, log }, resources);
   const cniIsOpen = openProbes({ ...node, ...prerequisites, health });
   const handler = await startCni(context, { ...node, ...prerequisites }, resources);
-  const plugin = await keepPlugin(context, resources);
   cniIsOpen(plugin);
-  const sources = await startStatus(context, { ...node, ...prerequisites, handler, health, plugin }, resources);
+  const sources = await startStatus(context, { ...node, ...prerequisites, handler, health }, resources);
   // Before the status socket closes: whoever cleans the node asks there whether an agent may put files back.
   resources.defer(() => plugin.stop());
   const { replica } = edges.databases.openvswitch;

@@ -38,6 +38,11 @@ export const POD_ANNOTATIONS = {
   egressBandwidth: 'kubernetes.io/egress-bandwidth',
 } as const;
 
+/** Of Namespaces. */
+export const NAMESPACE_ANNOTATIONS = {
+  aclLogging: 'k8s.ovn.org/acl-logging',
+} as const;
+
 /** What KubeVirt says of the pods that its virtual machines run in (https://kubevirt.io/user-guide/). */
 export const KUBEVIRT = {
   /** Label: the machine's name. */

@@ -4,12 +4,8 @@ import { type LabelSelector, labelSelectorSchema } from './label-selector.ts';
 import { metadataSchema } from './object.ts';
 import { parseWith } from './parse.ts';
 
-/** Where they are served. A cluster has the first; the others are definitions that somebody has installed. */
+/** Where they are served, once somebody has installed their definitions. */
 export const UNENFORCED_POLICIES = [
-  policy('networking.k8s.io', 'v1', 'networkpolicies', 'NetworkPolicy', true),
-  policy('policy.networking.k8s.io', 'v1alpha1', 'adminnetworkpolicies', 'AdminNetworkPolicy', false),
-  policy('policy.networking.k8s.io', 'v1alpha1', 'baselineadminnetworkpolicies', 'BaselineAdminNetworkPolicy', false),
-  policy('policy.networking.k8s.io', 'v1alpha2', 'clusternetworkpolicies', 'ClusterNetworkPolicy', false),
   policy('k8s.cni.cncf.io', 'v1beta1', 'multi-networkpolicies', 'MultiNetworkPolicy', true),
 ] as const;
 
@@ -24,7 +20,7 @@ export interface PolicyFacts {
   readonly podSelector: LabelSelector | undefined;
 }
 
-/** `NetworkPolicy red/deny` */
+/** `MultiNetworkPolicy red/deny` */
 export const policyName = ({ kind, namespace, name }: PolicyFacts): string =>
   `${kind} ${namespace === undefined ? name : `${namespace}/${name}`}`;
 

@@ -190,7 +190,7 @@ export const PROBLEM_CAUSES = {
     next: 'correct the pod: the message names what is wrong',
   },
   'policy-not-enforced': {
-    summary: 'network policies are not enforced: traffic that they deny is allowed',
+    summary: 'policies are not enforced: traffic that they deny is allowed',
     next: 'put workloads that must be isolated on separate networks; udnctl check lists all policies',
   },
   'primary-taken': {

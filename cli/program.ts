@@ -23,6 +23,7 @@ import { completionCommand } from './completion/commands.ts';
 import { readManifestFiles } from './input/manifests.ts';
 import { passedOver } from './input/passed-over.ts';
 import { nodeCommands } from './node-commands.ts';
+import { policyCommand } from './policy-command.ts';
 
 /** As kubectl's plugin it is run by who has a kubeconfig and no node: nodes are asked by the API server. */
 const PLUGIN = 'kubectl udn';
@@ -40,6 +41,7 @@ export const createProgram = (name = 'udnctl'): Command => {
     connectivityCommand(),
     renderCommand(),
     ...nodeCommands({ withNode: !isPlugin }),
+    policyCommand({ withNode: !isPlugin }),
     ...(isPlugin ? [] : [completionCommand()]),
   ];
   for (const command of commands) udnctl.addCommand(command.exitOverride());

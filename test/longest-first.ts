@@ -14,10 +14,13 @@ export const LONGEST: readonly string[] = [
   // Longer than these two, but it has a limit that it takes from the load of the machine before it: with these there is some.
   'test/e2e/demo.test.ts',
   'test/e2e/udnctl-remote.test.ts',
+  'test/e2e/network-policy.test.ts',
   'test/e2e/services.test.ts',
   'test/e2e/shared.test.ts',
   'test/e2e/north-south-kernel.test.ts',
   'test/e2e/service-names-real.test.ts',
+  'test/e2e/policy-table.test.ts',
+  'test/e2e/policy-window.test.ts',
   'test/e2e/faults-agent.test.ts',
   'test/e2e/bad-input-services.test.ts',
   'test/integration/kube-conformance.test.ts',

@@ -15,6 +15,7 @@ import {
   CNI_PLUGIN_TYPE,
   DEFAULT_INTERFACE,
   NAD_ANNOTATIONS,
+  NAMESPACE_ANNOTATIONS,
   NODE_ANNOTATIONS,
   POD_ANNOTATIONS,
   PRIMARY_INTERFACE,
@@ -233,6 +234,7 @@ const SECTIONS: readonly Section[] = [
       Object.entries({
         Node: NODE_ANNOTATIONS,
         NetworkAttachmentDefinition: NAD_ANNOTATIONS,
+        Namespace: NAMESPACE_ANNOTATIONS,
         Pod: POD_ANNOTATIONS,
       }).flatMap(([kind, names]) => Object.entries(names).map(([name, key]) => [kind, name, code(key)])),
   },

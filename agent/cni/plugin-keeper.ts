@@ -47,6 +47,7 @@ export class PluginKeeper {
   /** Resolves when the plugin was put in its place, or that has failed. */
   async start(): Promise<void> {
     await this.#look();
+    if (this.#isStopped) return;
     const { cniBinFolder, cniConfFolder } = this.#options;
     const onChange = (): void => {
       if (this.#cancelPause === undefined) void this.#look();
@@ -84,7 +85,8 @@ export class PluginKeeper {
     while (this.#isDirty && !this.#isStopped) {
       this.#isDirty = false;
       const isDone = await this.#lookOnce();
-      if (!isDone) break;
+      // A pause that has passed while this one went on has asked for the next.
+      if (!isDone && this.#cancelPause !== undefined) break;
     }
     this.#running = undefined;
   }

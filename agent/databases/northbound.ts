@@ -21,6 +21,7 @@ const TABLES = {
     'log',
     'tier',
   ],
+  Address_Set: ['addresses', 'external_ids', 'name'],
   Copp: ['external_ids', 'meters', 'name'],
   Gateway_Chassis: ['chassis_name', 'external_ids', 'name', 'priority'],
   Load_Balancer: ['external_ids', 'name', 'options', 'protocol', 'selection_fields', 'vips'],

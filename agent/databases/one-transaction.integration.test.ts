@@ -5,6 +5,8 @@ import type { OvnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
 import { TestServer } from '../../ovsdb/testing/server.ts';
 import { formatRemote } from '../../ovsdb/wire/remote.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import type { DenyGroupFact } from '../model/policies/facts.ts';
+import { denyGroupId, denyGroupName, subjectSetName, targetSetName } from '../model/policies/ids.ts';
 import { TestCluster } from '../testing/cluster.ts';
 import { Database } from './database.ts';
 import { createNorthboundReplica, NORTHBOUND_CLAIMS, type NorthboundReplica } from './northbound.ts';
@@ -121,6 +123,118 @@ it('of a layer-3 network the rows of this node are one transaction, whenever the
   // Nothing before this node has its subnet, all of it with that, and one for the other node.
   expect(counts).toEqual([0, 1, 1]);
 });
+
+it('a new pod is in its deny group and a target of its rules by the transaction that makes its port', async () => {
+  await using resources = new AsyncDisposableStack();
+  const { database, other, reported } = await start(resources);
+  const cluster = emptyCluster();
+  const follow = follower(cluster, database);
+  database.reconcile();
+  await follow();
+  const half: string[] = [];
+  const group = denyGroupName(denyGroupId({ network: 'default' }), 'Ingress');
+  other.replica.onUpdate(() => half.push(...openPorts(other, group)));
+  // The group itself is new, then it is there, then there is more to do than one transaction takes.
+  isolatedPods(cluster, 3, 1);
+  await follow();
+  isolatedPods(cluster, 4, 1);
+  await follow();
+  await untilSame(other, database);
+  const before = reported();
+  isolatedPods(cluster, 5, 1_500);
+  await follow();
+  await untilSame(other, database);
+  expect(reported() - before).toBeGreaterThan(1);
+  // Another group that logs what is dropped, for all of them.
+  isolatedPods(cluster, 3, 1_502, { namespace: 'ns', severity: 'info' });
+  await follow();
+  await untilSame(other, database);
+  expect(half).toEqual([]);
+  const targets = [...other.replica.rows('Address_Set')].find(({ name }) => name === targetSetName('r'));
+  expect(targets?.addresses).toHaveLength(1_502);
+});
+
+const isolatedPods = (cluster: TestCluster, from: number, count: number, log?: DenyGroupFact['log']): void => {
+  const { facts } = cluster;
+  const group: DenyGroupFact = { network: 'default', ...(log !== undefined && { log }) };
+  const denyGroup = denyGroupId(group);
+  if (log !== undefined) facts.set('denyGroup', denyGroupId({ network: 'default' }), undefined);
+  facts.set('denyGroup', denyGroup, group);
+  const rule = { direction: 'Ingress', family: 4, peers: { kind: 'any' } } as const;
+  facts.set('policyRule', 'r', { network: 'default', ...rule });
+  for (let number = from; number < from + count; number++) {
+    const ip = `10.128.${number >> 8}.${number & 255}/23`;
+    const pod = `ns/p${number}`;
+    facts.set('podPolicy', pod, { network: 'default', isolated: ['Ingress'], denyGroup, rules: ['r'] });
+    cluster.pod(pod, { node: 'node1', networks: { default: { ips: [ip], role: 'primary' } } });
+  }
+};
+
+it('a new pod is a subject of administrators’ policies by the transaction that makes its port, and their rules are there', async () => {
+  await using resources = new AsyncDisposableStack();
+  const { database, other } = await start(resources);
+  const cluster = emptyCluster();
+  const follow = follower(cluster, database);
+  database.reconcile();
+  await follow();
+  const half: string[] = [];
+  other.replica.onUpdate(() => half.push(...withoutRules(other)));
+  // The policy itself is new, then it is there, then there is more to do than one transaction takes.
+  for (const [from, count] of [
+    [3, 1],
+    [4, 1],
+    [5, 1_200],
+  ] as const) {
+    subjects(cluster, from, count);
+    await follow();
+  }
+  await untilSame(other, database);
+  expect(half).toEqual([]);
+  const set = [...other.replica.rows('Address_Set')].find(({ name }) => name === subjectSetName('s', 4));
+  expect(set?.addresses).toHaveLength(1_202);
+  expect(withoutRules(other)).toEqual([]);
+});
+
+const subjects = (cluster: TestCluster, from: number, count: number): void => {
+  const { facts } = cluster;
+  const [network, policy] = ['default', 'AdminNetworkPolicy/a'];
+  const rules = Array.from({ length: 50 }, (_, index) => `r${index}`);
+  for (const [index, rule] of rules.entries()) {
+    facts.set('adminRule', rule, {
+      ...{ network, policy, direction: 'Egress', family: 4, tier: 'admin', priority: 32_000 - index, action: 'deny' },
+      ...{ subjects: 's', peers: { kind: 'any' } },
+    });
+  }
+  facts.set('subjectSet', 's', { network, policy, tier: 'admin', drops: rules });
+  for (let number = from; number < from + count; number++) {
+    const ip = `10.128.${number >> 8}.${number & 255}/23`;
+    const pod = `ns/p${number}`;
+    facts.set('podPolicy', pod, { network, isolated: [], denyGroup: '', rules: [], subjects: ['s'] });
+    cluster.pod(pod, { node: 'node1', networks: { default: { ips: [ip], role: 'primary' } } });
+  }
+};
+
+/** Ports whose pods rules drop something of, that are not in the set of these, or there before all rules. */
+const withoutRules = ({ replica }: Northbound): string[] => {
+  const sets = [...replica.rows('Address_Set')];
+  const members = new Set(sets.find(({ name }) => name === subjectSetName('s', 4))?.addresses);
+  const acls = new Set([...replica.rows('Logical_Switch')].flatMap((row) => row.acls));
+  const drops = [...replica.rows('ACL')].filter(({ _uuid, tier }) => tier === 1 && acls.has(_uuid)).length;
+  return [...replica.rows('Logical_Switch_Port')]
+    .filter(({ name }) => name.startsWith('ns_'))
+    .filter(({ addresses }) => drops < 50 || !members.has(addresses[0]?.split(' ')[1] ?? ''))
+    .map(({ name }) => name);
+};
+
+/** Ports that can be reached although a policy selects their pods, or not although a rule allows it. */
+const openPorts = ({ replica }: Northbound, group: string): string[] => {
+  const inGroup = new Set([...replica.rows('Port_Group')].find(({ name }) => name === group)?.ports);
+  const targets = new Set([...replica.rows('Address_Set')].find(({ name }) => name === targetSetName('r'))?.addresses);
+  return [...replica.rows('Logical_Switch_Port')]
+    .filter(({ name }) => name.startsWith('ns_'))
+    .filter(({ _uuid, addresses }) => !inGroup.has(_uuid) || !targets.has(addresses[0]?.split(' ')[1] ?? ''))
+    .map(({ name }) => name);
+};
 
 const rowsOf = ({ replica }: Northbound): number =>
   replica.store.tableNames.reduce((sum, table) => sum + [...replica.store.rows(table)].length, 0);

@@ -22,6 +22,18 @@ export const subjectKey = ({ kind, value }: AnySubject): string => {
       return value.pod;
     case 'service':
       return value.service;
+    case 'policyRule':
+      return value.rule;
+    case 'adminRule':
+      return value.rule;
+    case 'subjectSet':
+      return value.set;
+    case 'peerSet':
+      return value.set;
+    case 'denyGroup':
+      return value.group;
+    case 'policyPeer':
+      return value.pod;
   }
 };
 
@@ -40,6 +52,18 @@ export const subjectsOf = (kind: SubjectKind, facts: FactStore): AnySubject[] =>
       return [...facts.ids('pod')].map((pod) => ({ kind, value: { pod } }));
     case 'service':
       return [...facts.ids('service')].map((service) => ({ kind, value: { service } }));
+    case 'policyRule':
+      return [...facts.ids('policyRule')].map((rule) => ({ kind, value: { rule } }));
+    case 'adminRule':
+      return [...facts.ids('adminRule')].map((rule) => ({ kind, value: { rule } }));
+    case 'subjectSet':
+      return [...facts.ids('subjectSet')].map((set) => ({ kind, value: { set } }));
+    case 'peerSet':
+      return [...facts.ids('peerSet')].map((set) => ({ kind, value: { set } }));
+    case 'denyGroup':
+      return [...facts.ids('denyGroup')].map((group) => ({ kind, value: { group } }));
+    case 'policyPeer':
+      return [...facts.ids('policyPeer')].map((pod) => ({ kind, value: { pod } }));
   }
 };
 
@@ -59,6 +83,18 @@ export const subjectsWith = (fact: FactKind, id: string, facts: FactStore): AnyS
       return [{ kind: 'pod', value: { pod: id } }];
     case 'service':
       return [{ kind: 'service', value: { service: id } }];
+    case 'policyRule':
+      return [{ kind: 'policyRule', value: { rule: id } }];
+    case 'adminRule':
+      return [{ kind: 'adminRule', value: { rule: id } }];
+    case 'subjectSet':
+      return [{ kind: 'subjectSet', value: { set: id } }];
+    case 'peerSet':
+      return [{ kind: 'peerSet', value: { set: id } }];
+    case 'denyGroup':
+      return [{ kind: 'denyGroup', value: { group: id } }];
+    case 'policyPeer':
+      return [{ kind: 'policyPeer', value: { pod: id } }];
     case 'nodeSubnets':
     case 'networkPrefix':
     case 'refusedNode':
@@ -81,6 +117,9 @@ export const subjectsWith = (fact: FactKind, id: string, facts: FactStore): AnyS
     case 'externalAddress':
     case 'nodeAddress':
     case 'lockedAddress':
+    case 'podPolicy':
+    case 'decidedPod':
+    case 'policiesFollowed':
       return [];
   }
 };

@@ -21,6 +21,7 @@ import { NETWORKS } from './networks/index.ts';
 import { nodeIdentity } from './node-identity/index.ts';
 import { openVswitch } from './open-vswitch/index.ts';
 import { pods } from './pods/index.ts';
+import { POLICIES } from './policies/index.ts';
 import { remoteChassis } from './remote-chassis/index.ts';
 import { routerAdvertisements, serverAnswers } from './server-answers/index.ts';
 import { SERVICES } from './services/index.ts';
@@ -47,6 +48,7 @@ export const FEATURES: readonly Feature[] = [
   hostIsolationPod,
   remoteNodes,
   attachments,
+  ...POLICIES,
   pods,
   isolation,
   isolatedPods,

@@ -26,6 +26,14 @@ export const objectOfOwner = (owner: string): string => {
       return `Pod/${subject}`;
     case 'service':
       return `Service/${subject}`;
+    case 'policyRule':
+    case 'adminRule':
+    case 'subjectSet':
+    case 'peerSet':
+    case 'denyGroup':
+      return owner;
+    case 'policyPeer':
+      return `Pod/${subject}`;
   }
 };
 
@@ -43,6 +51,15 @@ const rankOf = (owner: string): number => {
       return networkOf(subject) === DEFAULT_NETWORK_NAME ? 0 : 1;
     case 'service':
       return 2;
+    // What drops comes before what is allowed.
+    case 'denyGroup':
+    case 'adminRule':
+    case 'subjectSet':
+      return 1;
+    case 'policyRule':
+    case 'peerSet':
+    case 'policyPeer':
+      return 4;
     case 'pod':
       return 3;
   }

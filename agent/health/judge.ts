@@ -5,6 +5,9 @@ import { type Behind, isStalled } from './lag.ts';
 /** Undefined: not checked yet. An Error: it does not answer. */
 export type Answer<T> = T | Error | undefined;
 
+/** Awaited: for a moment where it was never seen. */
+export type Registration = 'there' | 'awaited' | 'missing';
+
 /** Found by one look, ages in milliseconds. */
 export interface Observations {
   readonly northbound: Answer<object>;
@@ -18,8 +21,8 @@ export interface Observations {
   readonly southboundWrites: Error | undefined;
   /** The same of the Open_vSwitch database. */
   readonly openvswitchWrites: Error | undefined;
-  /** The row of this node; undefined: there is none. */
-  readonly isRegistered: boolean | undefined;
+  /** The row of this node; undefined: not checked yet. */
+  readonly registration: Registration | undefined;
 }
 
 /** How the components of OVN and Open vSwitch stand. */
@@ -79,8 +82,9 @@ const northdHealth = (northd: Behind): ComponentHealth =>
       )
     : working('ovn-northd');
 
-const controllerHealth = ({ controller, isRegistered, northd }: Observations): ComponentHealth => {
-  if (isRegistered === false) {
+const controllerHealth = ({ controller, registration, northd }: Observations): ComponentHealth => {
+  if (registration === 'awaited') return unknown('ovn-controller', 'it has not registered this node yet');
+  if (registration === 'missing') {
     return failed(
       'ovn-controller',
       'ovn-controller has not registered this node in the southbound database: the node has no flows of pods',

@@ -179,6 +179,41 @@ it('a node without a row of ovn-controller says so', async () => {
   });
 });
 
+it('ovn-controller has a moment to register a node that is new', async () => {
+  const clock = createFakeClock();
+  const { node, view } = createNode(clock);
+  const watch = new HealthWatch({ view, clock, others: () => [], onChange: () => undefined });
+  const state = () => watch.components().find(({ component }) => component === 'ovn-controller')?.state;
+  node.isRegistered = false;
+  watch.start();
+  await clock.advance(4_000);
+  expect(state()).toBe('unknown');
+  node.isRegistered = true;
+  await clock.advance(2_000);
+  expect(state()).toBe('working');
+  node.isRegistered = false;
+  await clock.advance(2_000);
+  expect(state()).toBe('failed');
+  watch.stop();
+});
+
+it('it has failed when it takes longer', async () => {
+  const clock = createFakeClock();
+  const { node, view } = createNode(clock);
+  const watch = new HealthWatch({ view, clock, others: () => [], onChange: () => undefined });
+  node.isRegistered = false;
+  watch.start();
+  await clock.advance(8_000);
+  expect(watch.components()).toContainEqual(
+    expect.objectContaining({
+      component: 'ovn-controller',
+      state: 'failed',
+      message: expect.stringContaining('not registered'),
+    }),
+  );
+  watch.stop();
+});
+
 it('nothing is said to work before it was asked', () => {
   const clock = createFakeClock();
   const { view } = createNode(clock);

@@ -6,7 +6,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { errorOf } from '../../base/error-message.ts';
 import { COMPONENTS, type Component, type ComponentHealth, type TimedHealth } from './component.ts';
-import { type Answer, judge } from './judge.ts';
+import { type Answer, judge, type Registration } from './judge.ts';
 import { type Behind, isStalled, Lag } from './lag.ts';
 import type { NodeView } from './node-view.ts';
 
@@ -31,6 +31,11 @@ const LOOKS_PER_RAISE = 2;
 /** Who does not answer a look for so long has not answered it; twice, and it has failed. */
 const ANSWER_MS = 4_000;
 const PATIENCE = 2;
+/**
+ * An agent that is new on its node has configured ovn-controller a moment ago. Failed already, it would taint the node, and the first pods
+ * would wait for the taint to go.
+ */
+const REGISTRATION_MS = 5_000;
 
 export class HealthWatch {
   readonly #options: HealthWatchOptions;
@@ -41,7 +46,9 @@ export class HealthWatch {
   readonly #switchWrites = new Lag();
   readonly #silences = new Map<string, number>();
   readonly #answers = new Map<string, Answer<object>>();
-  #isRegistered: boolean | undefined;
+  #registration: Registration | undefined;
+  /** Since when the row of this node, which was never there, is waited for. */
+  #awaitedSince: number | undefined;
   #looks = 0;
   #cancel = (): void => undefined;
 
@@ -89,7 +96,7 @@ export class HealthWatch {
     const northd = this.#northd.follow(northbound?.asked, northbound?.northd, now);
     const controller = this.#controller.follow(southbound?.asked, southbound?.controller, now);
     const writes = this.#switchWrites.follow(southbound?.controller, openvswitch?.controller, now);
-    if (southbound !== undefined) this.#isRegistered = southbound.controller !== undefined;
+    if (southbound !== undefined) this.#registration = this.#registrationOf(southbound.controller !== undefined, now);
     const answers = this.#answers;
     const health = judge({
       northbound: answers.get('northbound'),
@@ -98,11 +105,18 @@ export class HealthWatch {
       vswitchd: answers.get('vswitchd'),
       northd,
       controller,
-      isRegistered: this.#isRegistered,
+      registration: this.#registration,
       southboundWrites: await this.#tryWrite(northd, southbound, (signal) => view.writeSouthbound(signal)),
       openvswitchWrites: await this.#tryWrite(writes, openvswitch, (signal) => view.writeOpenvswitch(signal)),
     });
     if (!this.#stop.signal.aborted) this.#see([...health, ...this.#options.others()]);
+  }
+
+  #registrationOf(isThere: boolean, now: number): Registration {
+    if (isThere) return 'there';
+    if (this.#registration === 'there' || this.#registration === 'missing') return 'missing';
+    this.#awaitedSince ??= now;
+    return now - this.#awaitedSince < REGISTRATION_MS ? 'awaited' : 'missing';
   }
 
   /** @returns undefined: it did not answer this time */

@@ -3,16 +3,21 @@
 import { NETWORK_ATTACHMENT_DEFINITIONS, NETWORK_ID_POOLS } from '../../api/resources.ts';
 import { messageOf } from '../../base/error-message.ts';
 import { createOutage, type Outage } from '../../kube/outage.ts';
+import { partOf } from '../../kube/reflector/part-of.ts';
 import { createReflector } from '../../kube/reflector/reflector.ts';
-import type { Reflector, ReflectorObservation } from '../../kube/reflector/types.ts';
-import { ENDPOINT_SLICES, NAMESPACES, NODES, PODS, SERVICES } from '../../kube/resources.ts';
+import type { ObjectCache, Reflector, ReflectorObservation } from '../../kube/reflector/types.ts';
+import { ENDPOINT_SLICES, NAMESPACES, NETWORK_POLICIES, NODES, PODS, SERVICES } from '../../kube/resources.ts';
 import type { KubeClient, ResourceType } from '../../kube/types.ts';
 import type { NamespaceFact, ServiceFact } from '../model/facts.ts';
+import { createAdminInputs } from './admin-inputs.ts';
 import type { ClusterCaches } from './fact-feeder.ts';
 import { badNad, type ForeignNad, type NadProjection, projectNad } from './nad-projection.ts';
-import { projectNamespace } from './namespace-projection.ts';
+import { projectNamespaceParts } from './namespace-parts.ts';
 import { type NodeProjection, projectNode } from './node-projection.ts';
-import { type PodProjection, projectPod, samePod } from './pod-projection.ts';
+import { projectPodParts, samePodParts } from './pod-parts.ts';
+import type { PodProjection } from './pod-projection.ts';
+import { projectPolicy } from './policies/policy-projection.ts';
+import { type PolicyCaches, policyCaches } from './policy-caches.ts';
 import type { Problem } from './problem.ts';
 import { projectRetiredIds, type RetiredIds } from './retired-ids.ts';
 import { badService, projectService } from './service-projection.ts';
@@ -20,9 +25,10 @@ import { badSlice, projectSlice, SLICE_INDEXES, type SliceProjection } from './s
 
 export interface ClusterInputs extends ClusterCaches {
   readonly nodes: Reflector<NodeProjection>;
-  readonly namespaces: Reflector<NamespaceFact>;
+  readonly namespaces: ObjectCache<NamespaceFact>;
   readonly nads: Reflector<NadProjection | ForeignNad>;
-  readonly pods: Reflector<PodProjection>;
+  readonly pods: ObjectCache<PodProjection>;
+  readonly policies: PolicyCaches;
   readonly services: Reflector<ServiceFact>;
   readonly slices: Reflector<SliceProjection, 'service'>;
   /** The ids of deleted networks; a cluster of before has none. */
@@ -33,7 +39,7 @@ export interface ClusterInputs extends ClusterCaches {
   isSynced(): boolean;
   /** Each resource that could not be read yet, and why where that is known, for people. */
   unread(): readonly string[];
-  /** What could not be read, of all objects. */
+  /** What could not be read, of all objects but those that the index of policies reports. */
   problems(): Problem[];
 }
 
@@ -62,33 +68,40 @@ export const createClusterInputs = ({
     },
   });
   const nodes = createReflector({ ...common(NODES), project: projectNode });
-  const namespaces = createReflector({ ...common(NAMESPACES), project: projectNamespace });
+  const namespaces = createReflector({ ...common(NAMESPACES), project: projectNamespaceParts });
   const nads = createReflector({ ...common(NETWORK_ATTACHMENT_DEFINITIONS), project: projectNad, optional: true });
-  const pods = createReflector({ ...common(PODS), project: (pod) => projectPod(pod, node), equal: samePod });
+  const pods = createReflector({
+    ...common(PODS),
+    project: (pod, before) => projectPodParts(pod, node, before),
+    equal: samePodParts,
+  });
+  const policies = createReflector({ ...common(NETWORK_POLICIES), project: projectPolicy });
   const services = createReflector({ ...common(SERVICES), project: projectService });
   const slices = createReflector({ ...common(ENDPOINT_SLICES), project: projectSlice, indexes: SLICE_INDEXES });
   const idPools = createReflector({ ...common(NETWORK_ID_POOLS), project: projectRetiredIds, optional: true });
-  const named = {
+  const admin = createAdminInputs(common);
+  const byName: Readonly<Record<string, Pick<Reflector<unknown>, 'run' | 'whenSynced' | 'synced'>>> = {
     networkidpools: idPools,
     nodes,
     namespaces,
     [NETWORK_ATTACHMENT_DEFINITIONS.plural]: nads,
     pods,
     services,
-  };
-  const byName: Readonly<Record<string, Pick<Reflector<unknown>, 'run' | 'whenSynced' | 'synced'>>> = {
-    ...named,
+    networkpolicies: policies,
+    ...admin.reflectors,
     endpointslices: slices,
   };
   const all = Object.values(byName);
+  const localPods = partOf(pods, ({ pod }) => pod);
   return {
     nodes,
-    namespaces,
+    namespaces: partOf(namespaces, ({ fact }) => fact),
     nads,
-    pods,
+    pods: localPods,
     services,
     slices,
     idPools,
+    policies: policyCaches(policies, admin.caches, { nodes, namespaces, pods }),
     run: async (signal) => {
       await Promise.all(all.map((reflector) => reflector.run(signal)));
     },
@@ -102,10 +115,11 @@ export const createClusterInputs = ({
         .map(([resource]) => `${resource} are not synced from the API server yet${failures.get(resource) ?? ''}`),
     problems: () => [
       ...[...nodes.values()].flatMap(({ problems }) => problems),
-      ...[...pods.values()].flatMap(({ problems }) => problems),
+      ...[...localPods.values()].flatMap(({ problems }) => problems),
       ...nads.bad.values().map(({ key, reason }) => badNad(key, reason)),
       ...services.bad.values().map(({ key, reason }) => badService(key, reason)),
       ...[...slices.values()].flatMap(({ problems }) => problems),
+      ...admin.problems(),
       ...slices.bad.values().map(({ key, reason }) => badSlice(key, reason)),
     ],
   };

@@ -4,7 +4,7 @@ import { defaultNetwork } from '../../api/network.ts';
 import type { ObjectCache } from '../../kube/reflector/types.ts';
 import { DEFAULT_NETWORK_ID } from '../../net/ids.ts';
 import type { FactStore } from '../model/fact-store.ts';
-import type { NamespaceFact, ServiceFact } from '../model/facts.ts';
+import { LOCAL, type NamespaceFact, type ServiceFact } from '../model/facts.ts';
 import type { LocalSettings } from '../model/view.ts';
 import { type ForeignNad, type NadProjection, ownNad } from './nad-projection.ts';
 import { NetworkIndex } from './network-index.ts';
@@ -12,6 +12,8 @@ import { NodeIndex } from './node-index.ts';
 import type { NodeProjection } from './node-projection.ts';
 import { PodIndex } from './pod-index.ts';
 import type { PodProjection } from './pod-projection.ts';
+import { PolicyIndex } from './policies/policy-index.ts';
+import { followPolicies, type PolicyCaches } from './policy-caches.ts';
 import { ServiceIndex } from './service-index.ts';
 import type { SliceProjection } from './slice-projection.ts';
 
@@ -23,6 +25,8 @@ export interface ClusterCaches {
   readonly services: ObjectCache<ServiceFact>;
   /** With `SLICE_INDEXES`. */
   readonly slices: ObjectCache<SliceProjection, 'service'>;
+  /** Absent: there are no network policies. */
+  readonly policies?: PolicyCaches;
 }
 
 export interface FactFeeder {
@@ -30,6 +34,7 @@ export interface FactFeeder {
   readonly networks: Pick<NetworkIndex, 'problems' | 'createdAt' | 'onRedefined' | 'withhold' | 'review'>;
   /** Nodes that have what is another's. */
   readonly nodes: Pick<NodeIndex, 'problems'>;
+  readonly policies: PolicyIndex;
   stop(): void;
 }
 
@@ -52,7 +57,9 @@ export const feedFacts = (
   );
   const services = new ServiceIndex(facts);
   const nodes = new NodeIndex(facts, { cluster, own, get: (name) => caches.nodes.get(name) });
+  const policies = new PolicyIndex(facts, settings);
   facts.set('network', DEFAULT_NETWORK_NAME, { ...defaultNetwork(cluster), id: DEFAULT_NETWORK_ID, tunnelKeys: [] });
+  if (caches.policies !== undefined) facts.set('policiesFollowed', LOCAL, true);
   const subscriptions = [
     caches.nodes.subscribe(({ key, after }) => nodes.change(key, after)),
     caches.namespaces.subscribe(({ key, after }) => facts.set('namespace', key, after)),
@@ -65,10 +72,12 @@ export const feedFacts = (
     caches.slices.subscribe(({ before, after }) => {
       for (const service of new Set([before?.service, after?.service])) changeSlices(facts, caches, service);
     }),
+    ...(caches.policies === undefined ? [] : [followPolicies(policies, caches.policies)]),
   ];
   return {
     networks,
     nodes,
+    policies,
     stop: () => {
       for (const unsubscribe of subscriptions) unsubscribe();
     },

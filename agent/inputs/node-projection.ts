@@ -14,6 +14,7 @@ import { cidrFamily, type InterfaceAddress } from '../../net/cidr.ts';
 import { type Ip, ipFamily, parseIp } from '../../net/ip.ts';
 import type { GatewayFact, NodeFact } from '../model/facts.ts';
 import { PUBLISHED_ANNOTATIONS } from '../node/annotations.ts';
+import type { PolicyNode } from './policies/admin/node-peers.ts';
 import { type Problem, readOr } from './problem.ts';
 
 export interface NodeProjection {
@@ -31,6 +32,8 @@ export interface NodeProjection {
   readonly published: Readonly<Record<string, string>>;
   /** Conditions that a program of ours has written, by their type. */
   readonly conditions: Readonly<Record<string, WrittenCondition>>;
+  /** For policies that have nodes as peers. */
+  readonly peer: PolicyNode;
   readonly problems: readonly Problem[];
 }
 
@@ -73,6 +76,7 @@ export const projectNode = (object: KubeObject, before?: Pick<NodeProjection, 's
       PUBLISHED_ANNOTATIONS.flatMap((key) => (annotations[key] === undefined ? [] : [[key, annotations[key]]])),
     ),
     conditions: ourConditions(object),
+    peer: { labels, ips: statusIps(object) },
     problems,
   };
 };
@@ -91,6 +95,16 @@ const internalIps = (object: KubeObject): Ip[] => {
     .map(({ address }) => parseIp(address))
     .sort((a, b) => ipFamily(a) - ipFamily(b));
 };
+
+/** As AdminNetworkPolicy has them: the addresses of `status.addresses`, of which some are names. */
+const statusIps = (object: KubeObject): Ip[] =>
+  (bodySchema.safeParse(object).data?.status?.addresses ?? []).flatMap(({ type, address }) => {
+    try {
+      return type.endsWith('IP') ? [parseIp(address)] : [];
+    } catch {
+      return [];
+    }
+  });
 
 const bodySchema = z.object({
   status: z.object({ addresses: z.array(z.object({ type: z.string(), address: z.string() })).nullish() }).optional(),

@@ -26,8 +26,13 @@ export interface PodProjection {
 /**
  * Pods of this node, and of other nodes those that have a port on a switch that spans the nodes: undefined for all
  * others, which no fragment is about.
+ * @param before of the same pod: what has not changed is not parsed again
  */
-export const projectPod = (object: KubeObject, localNode: string): PodProjection | undefined => {
+export const projectPod = (
+  object: KubeObject,
+  localNode: string,
+  before?: PodProjection,
+): PodProjection | undefined => {
   const { metadata } = object;
   const body = parseWith(bodySchema, object, 'Pod');
   const { nodeName, hostNetwork = false } = body.spec;
@@ -35,8 +40,7 @@ export const projectPod = (object: KubeObject, localNode: string): PodProjection
   if (nodeName !== localNode && (hostNetwork || annotation === undefined)) return undefined;
   const key = `${metadata.namespace}/${metadata.name}`;
   const problems: Problem[] = [];
-  const networks =
-    annotation === undefined ? undefined : readOr(`Pod/${key}`, problems, () => parsePodNetworks(annotation, key));
+  const networks = networksOf(annotation, key, problems, before);
   if (nodeName !== localNode && !spansNodes(networks)) return undefined;
   const [unreadable] = problems;
   const openPortsAnnotation =
@@ -63,6 +67,17 @@ export const projectPod = (object: KubeObject, localNode: string): PodProjection
     resourceVersion: metadata.resourceVersion,
     problems,
   };
+};
+
+const networksOf = (
+  annotation: string | undefined,
+  key: string,
+  problems: Problem[],
+  before: PodProjection | undefined,
+): PodNetworks | undefined => {
+  if (annotation === undefined) return undefined;
+  if (before?.annotation === annotation && before.fact.unreadable === undefined) return before.fact.networks;
+  return readOr(`Pod/${key}`, problems, () => parsePodNetworks(annotation, key));
 };
 
 export const samePod = equalBut<PodProjection>('resourceVersion');

@@ -47,6 +47,21 @@ export const AGENT_METRICS = {
     labels: ['backend'],
     use: 'alert: any increase for 15 minutes: another program writes owned objects',
   },
+  udn_agent_policy_rules: {
+    type: 'gauge',
+    help: 'Rules of network policies that pods of this node are in; equal ones of several policies are one.',
+    use: 'capacity: each is an ACL, and each new one has northd compute its zone again',
+  },
+  udn_agent_policy_peer_sets: {
+    type: 'gauge',
+    help: 'Sets of peers that these rules name.',
+    use: 'capacity: with `udn_agent_policy_set_members`, how large the sets are',
+  },
+  udn_agent_policy_set_members: {
+    type: 'gauge',
+    help: 'Addresses in these sets; one that is in several counts in each.',
+    use: 'capacity: flows of this node grow with them',
+  },
   udn_agent_ovsdb_connected: {
     type: 'gauge',
     help: '1 while the database can be reached.',

@@ -1,7 +1,7 @@
 /**
  * What the agent knows about the cluster, cut so that one thing that changes is one fact. A fragment is rendered again
  * only when a fact changes that it has read, so a fact must not hold more than its readers need: the subnets of a node
- * are one fact per network, not one per node.
+ * are one fact per network, not one per node. Over 300 lines: one list of all that is known, with what each means.
  */
 import type { IgnoredRequest } from '../../api/annotations/ignored-requests.ts';
 import type { OpenPort } from '../../api/annotations/open-default-ports.ts';
@@ -13,6 +13,15 @@ import type { Cidr, InterfaceAddress } from '../../net/cidr.ts';
 import type { DatapathKey, NetworkId, NodeId } from '../../net/ids.ts';
 import { type Family, type Ip, ipFamily } from '../../net/ip.ts';
 import type { Mac } from '../../net/mac.ts';
+import type {
+  AdminRuleFact,
+  DenyGroupFact,
+  PeerSetFact,
+  PodPolicyFact,
+  PolicyPeerFact,
+  PolicyRuleFact,
+  SubjectSetFact,
+} from './policies/facts.ts';
 
 /** A node, as far as other nodes need to know it. */
 export interface NodeFact {
@@ -240,6 +249,24 @@ export interface Facts {
   readonly kubeletCgroup: CgroupFact;
   /** By the UID by which the container runtime knows a pod of this node: where its processes are. */
   readonly podCgroup: CgroupFact;
+  /** By the rule's id. */
+  readonly policyRule: PolicyRuleFact;
+  /** By the rule's id. */
+  readonly adminRule: AdminRuleFact;
+  /** By the set's id. */
+  readonly subjectSet: SubjectSetFact;
+  /** By the set's id. */
+  readonly peerSet: PeerSetFact;
+  /** By the group's id. */
+  readonly denyGroup: DenyGroupFact;
+  /** By `namespace/name`, of pods of this node that a policy selects. */
+  readonly podPolicy: PodPolicyFact;
+  /** By `namespace/name`, of pods of this node: which policies select it is known, and `podPolicy` says what follows. */
+  readonly decidedPod: true;
+  /** `LOCAL`: policies are followed, so that a pod is not to have a port before `decidedPod`. */
+  readonly policiesFollowed: true;
+  /** By `namespace/name`, of pods of any node. */
+  readonly policyPeer: PolicyPeerFact;
 }
 
 /** The id of facts of which a node has one. */

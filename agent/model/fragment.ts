@@ -54,6 +54,18 @@ export interface Subjects {
   readonly pod: { readonly pod: string };
   /** Every Service with ClusterIPs, of all networks. */
   readonly service: { readonly service: string };
+  /** Every rule of network policies that a pod of this node is in. */
+  readonly policyRule: { readonly rule: string };
+  /** Every rule of administrators' policies that is about a pod of this node. */
+  readonly adminRule: { readonly rule: string };
+  /** Every set of pods of this node that such a rule is about. */
+  readonly subjectSet: { readonly set: string };
+  /** Every set of peers that such a rule names. */
+  readonly peerSet: { readonly set: string };
+  /** Every group of isolated pods of this node. */
+  readonly denyGroup: { readonly group: string };
+  /** Every pod of any node that is in such a set. */
+  readonly policyPeer: { readonly pod: string };
 }
 
 export type SubjectKind = keyof Subjects;

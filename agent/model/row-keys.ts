@@ -11,6 +11,7 @@ export const routerKey = (name: string): string => `Logical_Router/${name}`;
 export const routerPortKey = (name: string): string => `Logical_Router_Port/${name}`;
 export const gatewayChassisKey = (name: string): string => `Gateway_Chassis/${name}`;
 export const portGroupKey = (name: string): string => `Port_Group/${name}`;
+export const addressSetKey = (name: string): string => `Address_Set/${name}`;
 export const coppKey = (name: string): string => `Copp/${name}`;
 export const meterKey = (name: string): string => `Meter/${name}`;
 export const meterBandKey = (name: string): string => `Meter_Band/${name}`;

@@ -20,6 +20,15 @@ import {
   type ServiceFact,
   type SliceFact,
 } from './facts.ts';
+import type {
+  AdminRuleFact,
+  DenyGroupFact,
+  PeerSetFact,
+  PodPolicyFact,
+  PolicyPeerFact,
+  PolicyRuleFact,
+  SubjectSetFact,
+} from './policies/facts.ts';
 import type { LocalSettings, TunnelEncryption, View } from './view.ts';
 
 export class TrackedView implements View {
@@ -158,6 +167,38 @@ export class TrackedView implements View {
 
   serviceSlices(key: string): readonly SliceFact[] {
     return this.#value('serviceSlices', key) ?? NO_SLICES;
+  }
+
+  policyRule(id: string): PolicyRuleFact | undefined {
+    return this.#value('policyRule', id);
+  }
+
+  adminRule(id: string): AdminRuleFact | undefined {
+    return this.#value('adminRule', id);
+  }
+
+  subjectSet(id: string): SubjectSetFact | undefined {
+    return this.#value('subjectSet', id);
+  }
+
+  peerSet(id: string): PeerSetFact | undefined {
+    return this.#value('peerSet', id);
+  }
+
+  denyGroup(id: string): DenyGroupFact | undefined {
+    return this.#value('denyGroup', id);
+  }
+
+  podPolicy(key: string): PodPolicyFact | undefined {
+    return this.#value('podPolicy', key);
+  }
+
+  isPolicyDecided(key: string): boolean {
+    return this.#value('policiesFollowed', LOCAL) === undefined || this.#value('decidedPod', key) === true;
+  }
+
+  policyPeer(key: string): PolicyPeerFact | undefined {
+    return this.#value('policyPeer', key);
   }
 
   #value<Kind extends FactKind>(kind: Kind, id: string): Facts[Kind] | undefined {

@@ -13,6 +13,15 @@ import type {
   ServiceFact,
   SliceFact,
 } from './facts.ts';
+import type {
+  AdminRuleFact,
+  DenyGroupFact,
+  PeerSetFact,
+  PodPolicyFact,
+  PolicyPeerFact,
+  PolicyRuleFact,
+  SubjectSetFact,
+} from './policies/facts.ts';
 
 /** IPsec between nodes, by these files of the node (PEM): ovs-vswitchd.conf.db(5), `other_config` of Open_vSwitch. */
 export interface TunnelEncryption {
@@ -91,4 +100,15 @@ export interface View extends LocalSettings {
   externalAddress(id: string): string | undefined;
   /** Of a Service, in the order of their names. @param key `namespace/name` */
   serviceSlices(key: string): readonly SliceFact[];
+  policyRule(id: string): PolicyRuleFact | undefined;
+  adminRule(id: string): AdminRuleFact | undefined;
+  subjectSet(id: string): SubjectSetFact | undefined;
+  peerSet(id: string): PeerSetFact | undefined;
+  denyGroup(id: string): DenyGroupFact | undefined;
+  /** Of a pod of this node; absent where no policy selects it. @param key `namespace/name` */
+  podPolicy(key: string): PodPolicyFact | undefined;
+  /** Whether `podPolicy` is what policies say of a pod of this node. @param key `namespace/name` */
+  isPolicyDecided(key: string): boolean;
+  /** @param key `namespace/name` */
+  policyPeer(key: string): PolicyPeerFact | undefined;
 }

@@ -21,6 +21,7 @@ const nodeWith = (...addresses: readonly string[]): NodeProjection => ({
   gateway: undefined,
   hostAddresses: [],
   published: {},
+  peer: { labels: {}, ips: [] },
   conditions: {},
   problems: [],
 });

@@ -2,11 +2,13 @@
  * The desired state of a node, from plain objects instead of an API server. Addresses that this node's agent would allocate
  * are allocated, in the order in which the pods were created, and reported. Pure.
  */
+import { ADMIN_POLICIES } from '../../api/admin-network-policy.ts';
 import { DEFAULT_ALLOWED_SERVICES, parseAllowedServices } from '../../api/allowed-services.ts';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { podNetworkEntry } from '../../api/pod-network-entry.ts';
 import { messageOf } from '../../base/error-message.ts';
 import type { IndexFunctions } from '../../kube/reflector/indexes.ts';
+import { partOf } from '../../kube/reflector/part-of.ts';
 import { createStaticCache } from '../../kube/reflector/static-cache.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { addressOf } from '../../net/cidr.ts';
@@ -16,9 +18,13 @@ import { createEngine } from '../desired/engine.ts';
 import { FEATURES } from '../features/index.ts';
 import { type ClusterCaches, feedFacts } from '../inputs/fact-feeder.ts';
 import { projectNad } from '../inputs/nad-projection.ts';
-import { projectNamespace } from '../inputs/namespace-projection.ts';
+import { projectNamespaceParts } from '../inputs/namespace-parts.ts';
 import { projectNode } from '../inputs/node-projection.ts';
-import { projectPod } from '../inputs/pod-projection.ts';
+import { projectPodParts } from '../inputs/pod-parts.ts';
+import { projectAdminPolicy } from '../inputs/policies/admin/admin-projection.ts';
+import { projectPolicy } from '../inputs/policies/policy-projection.ts';
+import { policyCaches } from '../inputs/policy-caches.ts';
+import { peerAddresses } from '../inputs/policy-pod.ts';
 import type { Problem } from '../inputs/problem.ts';
 import { projectService } from '../inputs/service-projection.ts';
 import { projectSlice, SLICE_INDEXES } from '../inputs/slice-projection.ts';
@@ -32,7 +38,7 @@ import { MemorySinks } from './memory-sinks.ts';
 import { completeNodeFacts } from './node-facts.ts';
 
 export interface RenderInput {
-  /** Nodes, namespaces, NADs, pods, Services and EndpointSlices, with what the cluster manager writes; other kinds are passed over. */
+  /** Nodes, namespaces, NADs, pods, Services, EndpointSlices and policies, with what the cluster manager writes; other kinds are passed over. */
   readonly objects: readonly KubeObject[];
   readonly node: string;
   readonly cluster: ClusterConfig;
@@ -79,9 +85,15 @@ export const renderNode = (input: RenderInput): RenderDocument => {
   engine.start();
   engine.flush();
   const given = giveAddresses(objects, [...sinks.attachments.values()], facts, cluster);
+  for (const { pod: attached } of sinks.attachments.values()) {
+    const key = podKey(attached);
+    const [fact, pod] = [facts.get('pod', key), caches.policies?.pods.get(key)];
+    if (fact !== undefined && pod !== undefined)
+      feeder.policies.changePod(key, { ...pod, addresses: peerAddresses(fact.networks, key) });
+  }
   engine.flush();
   const document = renderDocument(sinks, engine.diagnostics);
-  const found = [...problems, ...feeder.networks.problems, ...feeder.nodes.problems].map(
+  const found = [...problems, ...feeder.networks.problems, ...feeder.nodes.problems, ...feeder.policies.problems()].map(
     (problem): Diagnostic => ({ ...problem, severity: problem.severity ?? 'error' }),
   );
   return { ...document, diagnostics: [...found, ...assumed, ...given, ...document.diagnostics] };
@@ -114,13 +126,20 @@ const readCaches = (objects: readonly KubeObject[], node: string, problems: Prob
         }),
       indexes,
     );
+  const nodes = read('Node', (object) => projectNode(object));
+  const namespaces = read('Namespace', (object) => projectNamespaceParts(object));
+  const pods = read('Pod', (object) => projectPodParts(object, node));
+  const admin = Object.fromEntries(
+    ADMIN_POLICIES.map(({ kind }) => [kind, read(kind, (object) => projectAdminPolicy(kind, object))]),
+  );
   const caches = {
-    nodes: read('Node', projectNode),
-    namespaces: read('Namespace', projectNamespace),
+    nodes,
+    namespaces: partOf(namespaces, ({ fact }) => fact),
     nads: read('NetworkAttachmentDefinition', projectNad),
-    pods: read('Pod', (object) => projectPod(object, node)),
+    pods: partOf(pods, ({ pod }) => pod),
     services: read('Service', projectService),
     slices: read('EndpointSlice', projectSlice, SLICE_INDEXES),
+    policies: policyCaches(read('NetworkPolicy', projectPolicy), admin, { nodes, namespaces, pods }),
   };
   for (const cache of [caches.nodes, caches.pods, caches.slices])
     for (const one of cache.values()) problems.push(...one.problems);

@@ -2,6 +2,7 @@
 import type { PluginKeeper } from '../cni/plugin-keeper.ts';
 import type { NodeHealth } from '../health/start.ts';
 import { observeQueues } from '../metrics/metrics.ts';
+import { observePolicies } from '../metrics/policies.ts';
 import { LOCAL } from '../model/facts.ts';
 import type { NodeKeeper } from '../node/node-keeper.ts';
 import type { Reconcilers } from '../reconcile/reconcilers.ts';
@@ -34,6 +35,7 @@ export const openProbes = ({
   const { databases, metrics } = edges;
   const queues = () => new Map([...reconcilers].map(([backend, reconciler]) => [backend, reconciler.queue()] as const));
   observeQueues(metrics, queues);
+  observePolicies(metrics, core.facts);
   metrics.gauge('udn_agent_kubelet_cgroup_found', () => {
     const kubelet = core.facts.get('kubeletCgroup', LOCAL);
     return Number(kubelet !== undefined && kubelet.isEmpty !== true);

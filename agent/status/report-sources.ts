@@ -12,6 +12,7 @@ import { FEATURES } from '../features/index.ts';
 import { problemsOfHealth } from '../health/component.ts';
 import { daemonVersions, problemsOfVersions } from '../health/daemon-versions.ts';
 import type { NodeHealth } from '../health/start.ts';
+import type { PolicyIndex } from '../inputs/policies/policy-index.ts';
 import type { Problem } from '../inputs/problem.ts';
 import type { LocalSettings } from '../model/view.ts';
 import type { NodeKeeper } from '../node/node-keeper.ts';
@@ -21,6 +22,7 @@ import type { Reconcilers } from '../reconcile/reconcilers.ts';
 import type { Core } from '../wiring/core.ts';
 import type { Edges } from '../wiring/edges.ts';
 import { networkFinder } from './network-of.ts';
+import type { PolicyLookup } from './policies/sources.ts';
 import { connectedDatabases } from './probes.ts';
 import type { ReportSources } from './report.ts';
 
@@ -77,6 +79,8 @@ export const reportSources = ({
       if (over === 'network') return `${name}:${network}`;
       return over === 'networkNode' ? `${name}:${node}/${network}` : [];
     }),
+  ownersOver: (subject, key) => FEATURES.flatMap(({ name, over }) => (over === subject ? `${name}:${key}` : [])),
+  policyLookup: policyLookupOf({ inputs }, core.feeder.policies),
   components: () => health.components(),
   policies: (signal) => readPolicies(client, {}, signal),
   diagnostics: core.engine.diagnostics,
@@ -84,7 +88,7 @@ export const reportSources = ({
     ...problemsOfHealth(node, health.components()),
     ...inputs.problems(),
     ...core.feeder.networks.problems,
-    ...core.feeder.nodes.problems,
+    ...[...core.feeder.nodes.problems, ...core.feeder.policies.problems()],
     ...[...core.annotator.starved()].map(
       ([pod, message]): Problem => ({ object: `Pod/${pod}`, message, cause: 'addresses-exhausted' }),
     ),
@@ -105,19 +109,7 @@ export const reportSources = ({
     FEATURES.filter(({ over }) => over === 'service').flatMap(
       ({ name }) => databases.northbound.desired.fragment(`${name}:${service}`) ?? [],
     ),
-  kept: [
-    [
-      'openvswitch',
-      comparableMapping({
-        bridge: () => core.facts.get('gateway', node)?.bridge,
-        externalIds: () => {
-          const { replica } = databases.openvswitch;
-          return replica.synced ? ([...replica.rows('Open_vSwitch')][0]?.external_ids ?? {}) : undefined;
-        },
-      }),
-    ],
-    ['host', comparableFilters({ pods: () => core.registry.values(), ports, netlink })],
-  ],
+  kept: keptOf({ core, databases, ports, netlink, node }),
   networkOf: networkFinder({
     subjects: SUBJECTS,
     isNetwork: (name) => core.facts.get('network', name) !== undefined,
@@ -126,6 +118,37 @@ export const reportSources = ({
       return (attachments.find(({ role }) => role === 'primary') ?? attachments[0])?.network.name;
     },
   }),
+});
+
+/** What is kept by other means than rows and items of the node. */
+const keptOf = ({
+  core,
+  databases,
+  ports,
+  netlink,
+  node,
+}: Pick<Parts, 'core' | 'ports' | 'node'> & Pick<Parts['edges'], 'databases' | 'netlink'>): ReportSources['kept'] => [
+  [
+    'openvswitch',
+    comparableMapping({
+      bridge: () => core.facts.get('gateway', node)?.bridge,
+      externalIds: () => {
+        const { replica } = databases.openvswitch;
+        return replica.synced ? ([...replica.rows('Open_vSwitch')][0]?.external_ids ?? {}) : undefined;
+      },
+    }),
+  ],
+  ['host', comparableFilters({ pods: () => core.registry.values(), ports, netlink })],
+];
+
+const policyLookupOf = ({ inputs }: Pick<Parts['edges'], 'inputs'>, index: PolicyIndex): PolicyLookup => ({
+  isRead: () => inputs.isSynced(),
+  policies: () => inputs.policies.policies.keys(),
+  describe: (policy) => index.describePolicy(policy),
+  isolating: (pod) => index.isolating(pod),
+  pods: () => inputs.policies.pods.entries(),
+  pod: (key) => inputs.policies.pods.get(key),
+  policiesOfRule: (rule) => index.policiesOfRule(rule),
 });
 
 const SUBJECTS = new Map(FEATURES.map(({ name, over }) => [name, over]));

@@ -8,6 +8,7 @@ import { TestCluster } from '../testing/cluster.ts';
 import { FakePorts } from '../testing/fake-ports.ts';
 import { fakeReconciler } from '../testing/fake-reconciler.ts';
 import { type ReportSources, reportNetworks, reportNode, reportPods } from './report.ts';
+import { noPolicies } from './testing/no-policies.ts';
 
 const cluster = (): TestCluster =>
   new TestCluster('node1')
@@ -31,6 +32,7 @@ const sourcesOf = (it: TestCluster, states: Readonly<Record<string, Status>> = {
     ports,
     podFailures: { of: () => undefined, entries: () => [] },
     policies: () => Promise.resolve([]),
+    ...noPolicies,
     shortageOf: () => undefined,
     isHere: (network) => !unused.includes(network),
     ownersOfNetwork: (network) => [`layer3:${network}`, `network-nodes:node1/${network}`],

@@ -5,11 +5,10 @@ import type {
   NodeStatus,
   PodAttachmentStatus,
   PodStatus,
-  ProgrammingState,
 } from '../../api/agent-status.ts';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { networkMasqueradeAddresses } from '../../api/masquerade.ts';
-import { type State, type Status, worst } from '../../base/reconciler.ts';
+import { type Status, worst } from '../../base/reconciler.ts';
 import type { AttachmentRegistry } from '../cni/attachments/registry.ts';
 import type { OvsPorts, PluggedPort } from '../cni/ovs-ports.ts';
 import { type PodFailure, podFailureText } from '../cni/pod-failures.ts';
@@ -20,11 +19,18 @@ import { podPortName } from '../model/names.ts';
 import { statusOf } from '../reconcile/reconcilers.ts';
 import type { DifferenceSources } from './differences.ts';
 import { networkState } from './network-state.ts';
+import type { PolicyReportSources } from './policies/sources.ts';
 import type { ProblemSources } from './problems.ts';
+import { stateOf } from './programming-state.ts';
 import type { ServiceSources } from './service-report.ts';
 import type { PolicySources } from './unenforced-policies.ts';
 
-export interface ReportSources extends ServiceSources, DifferenceSources, ProblemSources, PolicySources {
+export interface ReportSources
+  extends ServiceSources,
+    DifferenceSources,
+    ProblemSources,
+    PolicySources,
+    PolicyReportSources {
   readonly registry: AttachmentRegistry;
   readonly ports: Pick<OvsPorts, 'all'>;
   /** Why this node cannot give a pod an address now. @param pod `namespace/name` */
@@ -175,16 +181,3 @@ const lacking = (
   const [uninstalled] = attachments.filter(({ installed }) => !installed);
   return uninstalled === undefined ? undefined : `ovn-controller has not installed port ${uninstalled.port} yet`;
 };
-
-const STATES: Readonly<Record<State, ProgrammingState>> = {
-  done: 'ready',
-  unsupported: 'ready',
-  pending: 'pending',
-  waiting: 'pending',
-  failed: 'error',
-};
-
-const stateOf = ({ kind, message }: Status): { state: ProgrammingState; message?: string } => ({
-  state: STATES[kind],
-  ...(message !== undefined && { message }),
-});

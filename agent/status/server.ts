@@ -6,6 +6,10 @@ import { ApiError } from '../../api/errors.ts';
 import { parseJson } from '../../api/parse.ts';
 import { messageOf } from '../../base/error-message.ts';
 import { reportDesired, reportDifferences } from './differences.ts';
+import { reportPolicyMatrix } from './policies/matrix.ts';
+import { reportPodEnd } from './policies/pod-end.ts';
+import { parseEndQuestion, parsePolicyFilter } from './policies/question.ts';
+import { reportPolicies } from './policies/report.ts';
 import { reportProblems } from './problems.ts';
 import { type ReportSources, reportHealth, reportNetworks, reportNode, reportPods } from './report.ts';
 import { reportServices } from './service-report.ts';
@@ -22,17 +26,24 @@ const REPORTS: ReadonlyMap<string, Report> = new Map<string, Report>([
   ['/v1/networks', reportNetworks],
   ['/v1/pods', reportPods],
   ['/v1/problems', async (sources, signal) => reportProblems(sources, await unenforcedPolicies(sources, signal))],
+  ['/v1/policies', (sources) => reportPolicies(sources)],
   ['/v1/health', reportHealth],
   ['/v1/wanted', reportDesired],
   ['/v1/differences', reportDifferences],
 ]);
 
-const SERVICES = '/v1/services/';
+/** By what the path begins with; what follows is what is asked for. */
+const QUESTIONS: readonly (readonly [prefix: string, report: (sources: ReportSources, asked: string) => unknown])[] = [
+  ['/v1/services/', (sources, asked) => reportServices(sources, decodeURIComponent(asked))],
+  ['/v1/policy-matrix/', (sources, asked) => reportPolicyMatrix(sources, decodeURIComponent(asked))],
+  ['/v1/policies?', (sources, asked) => reportPolicies(sources, parsePolicyFilter(asked))],
+  ['/v1/policy-end?', (sources, asked) => reportPodEnd(sources, parseEndQuestion(asked))],
+];
 
-const reportAt = (url: string): Report | undefined =>
-  url.startsWith(SERVICES)
-    ? (sources) => reportServices(sources, decodeURIComponent(url.slice(SERVICES.length)))
-    : REPORTS.get(url);
+const reportAt = (url: string): Report | undefined => {
+  const [prefix = '', report] = QUESTIONS.find(([start]) => url.startsWith(start)) ?? [];
+  return report === undefined ? REPORTS.get(url) : (sources) => report(sources, url.slice(prefix.length));
+};
 
 /** For reading everything that is programmed; who asked may have gone long before. */
 const READ_MS = 60_000;
@@ -106,7 +117,7 @@ const read = async (body: () => Promise<string>, type?: string): Promise<Answer>
   try {
     return { status: 200, body: await body(), ...(type !== undefined && { type }) };
   } catch (error) {
-    return failed(500, error);
+    return failed(error instanceof ApiError ? 400 : 500, error);
   }
 };
 

@@ -9,8 +9,7 @@ const policy = (kind: string, namespace: string | undefined, name: string): Poli
 const POLICIES = [
   policy('AdminNetworkPolicy', undefined, 'all'),
   policy('MultiNetworkPolicy', 'red', 'second'),
-  policy('NetworkPolicy', 'blue', 'deny'),
-  policy('NetworkPolicy', 'red', 'deny'),
+  policy('MultiNetworkPolicy', 'blue', 'third'),
 ];
 
 const WORKING = [{ component: 'api-server', state: 'working' }] as const;
@@ -36,15 +35,13 @@ const problems = (
 
 it('names those of namespaces that have pods here, and those of the cluster, as warnings of one cause', async () => {
   const found = await problems(['red', 'red'], () => Promise.resolve(POLICIES));
-  expect(found.map(({ object }) => object)).toEqual([
-    'AdminNetworkPolicy/all',
-    'MultiNetworkPolicy/red/second',
-    'NetworkPolicy/red/deny',
-  ]);
+  expect(found.map(({ object }) => object)).toEqual(['AdminNetworkPolicy/all', 'MultiNetworkPolicy/red/second']);
   expect(new Set(found.map(({ severity, cause }) => `${severity} ${cause}`))).toEqual(
     new Set(['warning policy-not-enforced']),
   );
-  expect(found.at(-1)?.message).toBe('ovn-udn does not enforce a NetworkPolicy: traffic that it denies is allowed');
+  expect(found.at(-1)?.message).toBe(
+    'ovn-udn does not enforce a MultiNetworkPolicy: traffic that it denies is allowed',
+  );
 });
 
 it('names none where no pod is', async () => {

@@ -1,5 +1,5 @@
 /** What a pod needs of this node before it can be added, and whether it is there. */
-import { findNoFilters } from '../cni/keep-filters.ts';
+import type { findNoFilters } from '../cni/keep-filters.ts';
 import { VswitchPorts } from '../cni/vswitch-ports.ts';
 import { type EncryptionState, encryptionState } from '../encryption/encryption.ts';
 import type { LocalNode } from '../node/local-node.ts';
@@ -15,6 +15,7 @@ interface Parts {
   readonly core: Core;
   readonly local: LocalNode;
   readonly datapath: NodeDatapath;
+  readonly noFilters: ReturnType<typeof findNoFilters>;
 }
 
 export interface Prerequisites {
@@ -25,16 +26,18 @@ export interface Prerequisites {
 }
 
 export const openPrerequisites = async (
-  { options, log }: AgentContext,
-  { edges, core, local, datapath }: Parts,
+  { options }: AgentContext,
+  { edges, core, local, datapath, noFilters }: Parts,
 ): Promise<Prerequisites> => {
   const { netlink, inputs } = edges;
   const { session, replica } = edges.databases.openvswitch;
   const ports = new VswitchPorts(session, replica);
   const isolation = new IsolationState(datapath.nftables);
   const encryption = encryptionState({ encryption: options.encryption, replica, isolation });
-  const noFilters = await findNoFilters(netlink.pods, log);
-  const looked = { node: local.name, inputs, facts: core.facts, ports, netlink, isolation, noFilters, encryption };
+  const looked = {
+    ...{ node: local.name, inputs, facts: core.facts, ports, netlink, isolation, encryption },
+    noFilters: await noFilters,
+  };
   const readiness = new Readiness();
   readiness.check = () => reasonsNotReady(looked);
   return { ports, isolation, encryption, readiness };

@@ -133,12 +133,17 @@ const routeSchema = z
     }
   });
 
+/** Dual stack needs two; other programs that write the annotation may give an interface some more. */
+const MAX_ADDRESSES = 16;
+/** One for each subnet that is reached elsewhere: far above what a cluster has. */
+const MAX_ROUTES = 1024;
+
 const entrySchema = z
   .object({
-    ip_addresses: z.array(interfaceAddressSchema).nullish(),
+    ip_addresses: z.array(interfaceAddressSchema).max(MAX_ADDRESSES).nullish(),
     mac_address: unicastMacSchema,
-    gateway_ips: z.array(ipSchema).nullish(),
-    routes: z.array(routeSchema).nullish(),
+    gateway_ips: z.array(ipSchema).max(MAX_ADDRESSES).nullish(),
+    routes: z.array(routeSchema).max(MAX_ROUTES).nullish(),
     ip_address: optional(interfaceAddressSchema),
     gateway_ip: optional(ipSchema),
     ipv6_lla_gateway_ip: optional(linkLocalSchema),

@@ -174,14 +174,14 @@ it('what cannot be read at all is named', async () => {
 });
 
 const policy = (name: string, podSelector: object, namespace = 'red') => ({
-  ...{ kind: 'NetworkPolicy', metadata: { namespace, name } },
+  ...{ kind: 'MultiNetworkPolicy', metadata: { namespace, name } },
   spec: { podSelector },
 });
 const policies = [policy('all', {}), policy('app', { matchLabels: { app: 'x' } }), policy('other', {}, 'blue')];
 
 it.each([
-  ['pod', 'red/web', 'NetworkPolicy red/all'],
-  ['cudn', 'shop', 'NetworkPolicy red/all, NetworkPolicy red/app'],
+  ['pod', 'red/web', 'MultiNetworkPolicy red/all'],
+  ['cudn', 'shop', 'MultiNetworkPolicy red/all, MultiNetworkPolicy red/app'],
 ] as const)('why %s names the policies that nobody enforces', async (kind, name, names) => {
   const ask = (refused: Readonly<Record<string, number>>) =>
     askWhy(server([...objects, ...policies], refused), { kind, name }, NOW);
@@ -191,7 +191,10 @@ it.each([
     expect.stringContaining(`ovn-udn does not enforce ${names}: what they deny is allowed`),
   ]);
   // What may not be read, or has no kind, is passed over, and nothing else changes.
-  for (const refused of [{ networkpolicies: 403 }, { networkpolicies: 404, adminnetworkpolicies: 403 }]) {
+  for (const refused of [
+    { 'multi-networkpolicies': 403 },
+    { 'multi-networkpolicies': 404, adminnetworkpolicies: 403 },
+  ]) {
     const without = await ask(refused);
     expect(without.exitStatus).toBe(exitStatus);
     expect(without.lines).toEqual(lines.filter((one) => !one.startsWith(line)));
@@ -204,9 +207,11 @@ it('check names the policies that nobody enforces', async () => {
       result: 'warning',
       what: 'network policies, 3 of them',
       message:
-        'ovn-udn does not enforce them: traffic that they deny is allowed: NetworkPolicy blue/other, NetworkPolicy red/all, NetworkPolicy red/app',
+        'ovn-udn does not enforce them: traffic that they deny is allowed: MultiNetworkPolicy blue/other, MultiNetworkPolicy red/all, MultiNetworkPolicy red/app',
     },
   ]);
-  expect(await checkUnenforced(server([], { networkpolicies: 404 }))).toEqual([]);
-  expect(await checkUnenforced(server(policies, { networkpolicies: 403 }))).toMatchObject([{ result: 'unknown' }]);
+  expect(await checkUnenforced(server([], { 'multi-networkpolicies': 404 }))).toEqual([]);
+  expect(await checkUnenforced(server(policies, { 'multi-networkpolicies': 403 }))).toMatchObject([
+    { result: 'unknown' },
+  ]);
 });

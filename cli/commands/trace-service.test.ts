@@ -113,6 +113,7 @@ const sources = ({ openVswitch, ovn, selection, asked = [] }: Answers): TraceSou
     node: () => Promise.resolve(node),
     networks: () => Promise.resolve(NETWORKS),
     pods: () => Promise.resolve(PODS),
+    policies: () => Promise.resolve({ isRead: true, policies: [], rules: [], pods: [] }),
     services: (key) =>
       Promise.resolve(
         SERVICES.filter(

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { NetworkStatus, NodeStatus, PodStatus } from '../../api/agent-status.ts';
+import type { PoliciesStatus } from '../../api/policy-status.ts';
 import type { Command } from '../../datapath/exec/types.ts';
 import { parseListing } from '../../datapath/nftables/parse-listing.ts';
 import type { Transact } from '../flows/datapaths.ts';
@@ -71,11 +72,32 @@ const northbound: Transact = (operations) =>
   );
 const empty: Transact = (operations) => Promise.resolve(operations.map(() => ({ rows: [] }) as never));
 
+/** A rule for red/b, which a policy isolates, and one that isolates red/a. */
+const policies: PoliciesStatus = {
+  isRead: true,
+  policies: [],
+  rules: [
+    {
+      ...{ id: 'r1', network: 'default', direction: 'Ingress', family: 4, peers: 'pods app=a of namespace red' },
+      ...{ ports: 'TCP 80', targets: ['red/b'], policies: ['red/also', 'red/web'], targetSet: `a${'1'.repeat(32)}` },
+      state: 'ready',
+    },
+  ],
+  pods: ['red/a', 'red/b'].map((name) => ({
+    ...{ pod: name, network: 'default', ruleCount: 0, state: 'ready' },
+    directions: [
+      { direction: 'Ingress', policies: [`${name}-in`], denyGroup: `a${'2'.repeat(32)}` },
+      { direction: 'Egress', policies: [`${name}-out`], denyGroup: `a${'3'.repeat(32)}` },
+    ],
+  })),
+};
+
 const sources = (ovnTrace: string | Error, asked: Command[] = []): TraceSources => ({
   agent: {
     node: () => Promise.resolve(node),
     networks: () => Promise.resolve([network]),
     pods: () => Promise.resolve([pod('a', '10.100.0.3', 'red.a', 'poda'), pod('b', '10.100.0.4', 'red.b', 'podb')]),
+    policies: () => Promise.resolve(policies),
     services: () => Promise.resolve([]),
   },
   northbound,
@@ -133,6 +155,19 @@ describe('trace', () => {
       'delivered to red/b on this node, network default',
       'ovn-trace failed: it was not found',
     ]));
+
+  it.each([
+    ['$', '1', 'allowed from pods app=a of namespace red, TCP 80, by NetworkPolicy red/also, red/web'],
+    ['@', '2', 'red/b is isolated for Ingress by NetworkPolicy red/b-in'],
+    ['@', '3', 'red/a is isolated for Egress by NetworkPolicy red/a-out'],
+  ])('names the policies of an ACL: %s%s', async (sign, digit, text) => {
+    const name = `${sign}a${digit.repeat(32)}`;
+    const said = read('ovn-trace/local.txt').replaceAll('(inport == "red.a")', `(ip4.dst == ${name})`);
+    const { lines: printed, data } = await trace(sources(said), OPTIONS);
+    const at = printed.findIndex((line) => line.includes(name));
+    expect(printed[at + 1]?.trim()).toBe(`→ ${text}`);
+    expect(data).toMatchObject({ policies: [text] });
+  });
 
   it('has every stage when it is asked for them', async () =>
     expect(await lines(read('ovn-trace/local.txt'), { verbose: true })).toContain(

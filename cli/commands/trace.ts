@@ -5,6 +5,7 @@ import { CliError } from '../errors.ts';
 import { allDatapaths, type Transact } from '../flows/datapaths.ts';
 import type { AgentClient } from '../node/agent-client.ts';
 import type { TextOutput } from '../output/format.ts';
+import { namesIn, withPolicies } from '../policy/in-trace.ts';
 import { type Balancing, balancingOf } from '../trace/balancing.ts';
 import { type EndpointOptions, endsOf, portOwners } from '../trace/endpoints.ts';
 import { type HostResult, hostIsolationOf } from '../trace/host-isolation.ts';
@@ -17,7 +18,7 @@ import { packetOutput, serviceOutput } from '../trace/trace-output.ts';
 import { type Scene, traceSwitch, type WayOptions, wayOf } from '../trace/way.ts';
 
 export interface TraceSources {
-  readonly agent: Pick<AgentClient, 'node' | 'networks' | 'pods' | 'services'>;
+  readonly agent: Pick<AgentClient, 'node' | 'networks' | 'pods' | 'policies' | 'services'>;
   readonly northbound: Transact;
   readonly southbound: Transact;
   readonly runner: Pick<CommandRunner, 'run'>;
@@ -47,11 +48,32 @@ export const trace = async (sources: TraceSources, options: TraceOptions): Promi
   const { packet } = scene;
   const balancing = await balancingOf({ agent, northbound }, { ...packet, network });
   const host = way === undefined ? undefined : hostResultOf(way, scene, options);
+  const named = (output: TextOutput): Promise<TextOutput> => namePolicies(agent, output, scene, options);
   if (balancing === undefined) {
-    return packetOutput({ packet, host, way: await wayOf(scene, await traceSwitch(scene)) }, options);
+    return await named(packetOutput({ packet, host, way: await wayOf(scene, await traceSwitch(scene)) }, options));
   }
   if (options.established) throw new CliError(onlyConntrackKnows(balancing), 2);
-  return serviceOutput({ packet, host, balancing, found: await serviceWays(scene, balancing) }, options);
+  return await named(serviceOutput({ packet, host, balancing, found: await serviceWays(scene, balancing) }, options));
+};
+
+/** An agent that cannot tell whose its ACLs are keeps no trace from being shown. */
+const namePolicies = async (
+  agent: Pick<AgentClient, 'policies'>,
+  output: TextOutput,
+  { pods }: Pick<Scene, 'pods'>,
+  { from: [kind, name] }: TraceOptions,
+): Promise<TextOutput> => {
+  const sets = namesIn(output.lines);
+  if (sets.length === 0) return output;
+  const policies = await agent.policies({ sets: sets.join(',') }).catch(() => undefined);
+  if (policies === undefined) return output;
+  const addresses = new Map(
+    pods.map((pod) => [
+      `${pod.namespace}/${pod.name}`,
+      pod.attachments.flatMap((one) => one.addresses.map((address) => address.split('/')[0] ?? '')),
+    ]),
+  );
+  return withPolicies(output, policies, { from: kind === 'pod' ? name : undefined, addresses });
 };
 
 const onlyConntrackKnows = ({ what, service }: Balancing): string =>

@@ -5,7 +5,7 @@ import { cudnNetworkName, udnNetworkName } from '../../api/names.ts';
 import { CLUSTER_USER_DEFINED_NETWORKS, USER_DEFINED_NETWORKS } from '../../api/resources.ts';
 import { loadNames } from '../../kube/config/load.ts';
 import { KubeError } from '../../kube/errors.ts';
-import { NAMESPACES, NODES, PODS, SERVICES } from '../../kube/resources.ts';
+import { NAMESPACES, NETWORK_POLICIES, NODES, PODS, SERVICES } from '../../kube/resources.ts';
 import type { KubeClient, ObjectMeta, ResourceType } from '../../kube/types.ts';
 import { withClient } from '../cluster/cluster-command.ts';
 import { serverOptionsOf } from '../cluster/server-options.ts';
@@ -114,6 +114,7 @@ const listsOf = (client: KubeClient, namespace: string, typed: string) => {
     namespace: () => names(NAMESPACES),
     node: () => names(NODES),
     pod: () => inNamespace(PODS),
+    policy: () => withNamespace(NETWORK_POLICIES, typed),
     network,
     subject: async () => [...kinds, ...(await inNamespace(PODS).catch(() => []))],
     name: async ([kind]: readonly string[]) => {

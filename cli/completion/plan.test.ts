@@ -14,7 +14,7 @@ it('commands, with what they are for', () => {
   const plan = planCompletion(program, ['']);
   expect(plan).toMatchObject({ kind: 'words' });
   expect(planOf('')).toEqual(expect.arrayContaining(['networks', 'pods', 'why', 'trace', 'doctor', 'completion']));
-  expect(planOf('p')).toEqual(['pods', 'problems']);
+  expect(planOf('p')).toEqual(['pods', 'problems', 'policy']);
   expect(planOf('con')).toEqual(['console', 'connectivity']);
   expect(planOf('s')).toEqual(['services', 'status']);
   expect(planOf('nothing', '')).toEqual(planOf(''));
@@ -57,6 +57,9 @@ it('values of options', () => {
   expect(planOf('trace', '--proto', 's')).toEqual(['sctp']);
   expect(planOf('explain', '')).toEqual(['pod', 'network', 'service']);
   expect(planOf('explain', 'service', '')).toBe('name service');
+  expect(planOf('policy', '')).toEqual(['list', 'show', 'why', 'matrix']);
+  expect(planOf('policy', 'show', '')).toBe('policy');
+  expect(planOf('policy', 'why', 'red/a', '')).toBe('pod red/a');
 });
 
 it('arguments', () => {

@@ -12,6 +12,7 @@ export const NAME_KINDS = [
   'network',
   'node',
   'pod',
+  'policy',
   'context',
   'cluster',
   'user',

@@ -159,7 +159,7 @@ const toPods = (from: Party, to: Pods): MatrixCell => {
   if (from.kind === 'outside') return no('only by node ports and external addresses of Services');
   if (from.kind !== 'pods') return NOT_OF_CLUSTER;
   if (from.network === to.network && from.network !== '(others)') {
-    return unlessSecondary(to, yes('the same network; NetworkPolicies are not enforced'));
+    return unlessSecondary(to, yes('the same network; NetworkPolicies may deny it: udnctl policy why'));
   }
   if (from.network === to.network) return no('different networks are isolated from each other');
   if (from.network === DEFAULT_NETWORK_NAME || to.network === DEFAULT_NETWORK_NAME)

@@ -35,6 +35,15 @@ const difference = (more: Partial<DifferenceStatus>): DifferenceStatus => ({
   ...more,
 });
 
+it.each([
+  ['ACL/x', 'policy-deny:g', 'network policies'],
+  ['Port_Group/x', 'pods:red/a', 'network policies'],
+  // Without it less is allowed.
+  ['ACL/x', 'policy-rules:r', undefined],
+])('of network policies what denies: %s of %s', (key, owner, guard) =>
+  expect(guardOf({ backend: 'northbound', key, owners: [owner] })?.name).toBe(guard),
+);
+
 it('says what may happen without it, and why it is not there', () => {
   const differences = [
     difference({ problem: 'nft: Device or resource busy' }),

@@ -40,9 +40,17 @@ export const GUARDS: readonly Guard[] = [
     has: (part) => part.backend === 'northbound' && isOf(part, 'isolation'),
   },
   {
+    name: 'network policies',
+    without: 'pods send or receive what network policies deny',
+    has: (part) =>
+      isRow(part, 'ACL', 'Port_Group') &&
+      (isOf(part, 'policy-deny') || (isOf(part, 'pods') && isRow(part, 'Port_Group'))),
+  },
+  {
     name: 'ACLs',
     without: 'pods answer as servers of their network',
-    has: (part) => isRow(part, 'ACL'),
+    // What a rule of network policies does not allow is denied.
+    has: (part) => isRow(part, 'ACL') && !isOf(part, 'policy-rules'),
   },
   {
     name: 'drops of routers',

@@ -3,6 +3,7 @@ import type { NetworkStatus, PodAttachmentStatus, PodStatus } from '../../api/ag
 import { PRIMARY_NETWORK_LABEL } from '../../api/names.ts';
 import { FAMILIES, type Family } from '../../net/ip.ts';
 import { type Check, type Explanation, missing, ok, unknown } from './check.ts';
+import { policyChecks } from './policy-checks.ts';
 import { bindingChecks, flowCheck, interfaceChecks, northboundCheck } from './port-checks.ts';
 import { attempt, type ExplainSources } from './sources.ts';
 
@@ -16,10 +17,12 @@ export const explainPod = async (sources: ExplainSources, key: string): Promise<
   if ('failed' in asked) return { subject, checks: [asked.failed] };
   const { pod, networks } = asked.value;
   if (pod === undefined) return { subject, checks: [notHere(key)] };
-  const attachments = await Promise.all(
-    pod.attachments.map((attachment) => attachmentChecks(sources, pod, attachment, networks)),
-  );
-  return { subject, checks: [...networkChecks(pod), ...ignoredChecks(pod), ...attachments.flat()] };
+  const primary = pod.attachments.find(({ role }) => role === 'primary');
+  const [policies, ...attachments] = await Promise.all([
+    policyChecks(sources, key, primary?.port),
+    ...pod.attachments.map((attachment) => attachmentChecks(sources, pod, attachment, networks)),
+  ]);
+  return { subject, checks: [...networkChecks(pod), ...ignoredChecks(pod), ...policies, ...attachments.flat()] };
 };
 
 const notHere = (key: string): Check =>

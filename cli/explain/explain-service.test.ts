@@ -127,6 +127,7 @@ const sources = ({ found = [service], ...given }: Given): ExplainSources => ({
     desired: () => Promise.resolve([...(given.desired ?? [])]),
     differences: () =>
       Promise.resolve({ differences: [...(given.differences ?? [])], unreadable: [], unsupported: [] }),
+    policies: () => Promise.resolve({ isRead: true, policies: [], rules: [], pods: [] }),
     services: () => Promise.resolve([...found]),
   },
   northbound: memoryTables(given.northbound ?? ROWS),

@@ -72,6 +72,7 @@ const sources = (more: Partial<ExplainSources> = {}): ExplainSources => ({
     problems: () => Promise.resolve([]),
     desired: () => Promise.resolve([]),
     differences: () => Promise.resolve({ differences: [], unreadable: [], unsupported: [] }),
+    policies: () => Promise.resolve({ isRead: true, policies: [], rules: [], pods: [] }),
     services: () => Promise.resolve([]),
   },
   northbound: memoryTables(NORTHBOUND),

@@ -9,7 +9,7 @@ import type { Row } from '../node/wire-values.ts';
 import { type Check, missing } from './check.ts';
 
 export interface ExplainSources {
-  readonly agent: Omit<AgentClient, 'logLevel' | 'setLogLevel'>;
+  readonly agent: Omit<AgentClient, 'logLevel' | 'setLogLevel' | 'policyEnd' | 'policyMatrix'>;
   readonly northbound: Transact;
   readonly southbound: Transact;
   readonly openvswitch: Transact;

@@ -5,17 +5,19 @@ it('says which objects nothing is rendered from, and nothing of others', () =>
   expect(
     passedOver([
       { kind: 'Service', metadata: { namespace: 'red', name: 'web' } },
-      { kind: 'NetworkPolicy', metadata: { name: 'deny' } },
+      { kind: 'MultiNetworkPolicy', metadata: { namespace: 'red', name: 'deny' } },
+      { kind: 'AdminNetworkPolicy', metadata: { name: 'deny' } },
+      { kind: 'NetworkPolicy', metadata: { namespace: 'red', name: 'deny' } },
       { kind: 'Pod', metadata: { namespace: 'red', name: 'a' } },
       { kind: 'Deployment', metadata: { namespace: 'red', name: 'a' } },
-      { kind: 'NetworkPolicy' },
+      { kind: 'MultiNetworkPolicy' },
       'nonsense',
       null,
     ]),
   ).toEqual([
     {
-      object: 'NetworkPolicy/deny',
+      object: 'MultiNetworkPolicy/red/deny',
       severity: 'info',
-      message: 'is ignored: NetworkPolicy is not supported by render yet',
+      message: 'is ignored: MultiNetworkPolicy is not supported by render yet',
     },
   ]));

@@ -1,9 +1,10 @@
 /** Reports which objects of the input nothing is rendered from, although a cluster's networks depend on them. */
 import { z } from 'zod';
 import type { Diagnostic } from '../../agent/model/fragment.ts';
+import { UNENFORCED_POLICIES } from '../../api/policy.ts';
 
 /** Kinds that are valid input and that no feature reads. */
-const KINDS: ReadonlySet<string> = new Set(['NetworkPolicy']);
+const KINDS: ReadonlySet<string> = new Set(UNENFORCED_POLICIES.map(({ kind }) => kind));
 
 const schema = z.object({
   kind: z.string(),

@@ -1,4 +1,5 @@
 /** udnctl's client against the agent's status server. */
+
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { AttachmentRegistry } from '../../agent/cni/attachments/registry.ts';
 import { logLevelResource } from '../../agent/status/log-level.ts';
 import { type StatusExtras, serveStatus } from '../../agent/status/server.ts';
+import { noPolicies } from '../../agent/status/testing/no-policies.ts';
 import { TestCluster } from '../../agent/testing/cluster.ts';
 import { FakePorts } from '../../agent/testing/fake-ports.ts';
 import { fakeReconciler } from '../../agent/testing/fake-reconciler.ts';
@@ -36,6 +38,7 @@ const serve = (host: Reconciler, extras?: StatusExtras) => {
       ports: new FakePorts(),
       podFailures: { of: () => undefined, entries: () => [] },
       policies: () => Promise.resolve([]),
+      ...noPolicies,
       shortageOf: () => undefined,
       isHere: () => true,
       ownersOfNetwork: () => [],
@@ -79,6 +82,24 @@ it('asks everything that the agent answers', async () => {
       unreadable: [],
       unsupported: [],
     });
+  } finally {
+    await server.close();
+  }
+});
+
+it('asks about network policies', async () => {
+  const server = await serve(fakeReconciler({}));
+  try {
+    const agent = connectAgent(join(folder, 'agent.sock'));
+    const none = { isRead: true, policies: [], rules: [], pods: [] };
+    for (const about of [undefined, { policy: 'red/web' }, { pod: 'red/a&b' }, { sets: 'a1,a2' }]) {
+      expect(await agent.policies(about)).toEqual(none);
+    }
+    expect(await agent.policyMatrix('red/ü%')).toEqual({ pods: [], ends: [] });
+    const question = { pod: 'red/a', direction: 'Egress', peer: 'fd00::7' } as const;
+    const packet = { protocol: 'sctp', port: 80 } as const;
+    expect(await agent.policyEnd({ ...question, packet })).toMatchObject({ ...question, verdict: 'unknown' });
+    await expect(agent.policyEnd({ ...question, pod: 'red' })).rejects.toThrow(/the agent refuses it: pod: /);
   } finally {
     await server.close();
   }

@@ -23,6 +23,14 @@ import {
   serviceStatusSchema,
 } from '../../api/agent-status.ts';
 import { parseWith } from '../../api/parse.ts';
+import {
+  type PoliciesStatus,
+  type PolicyEndStatus,
+  type PolicyMatrixStatus,
+  policiesSchema,
+  policyEndSchema,
+  policyMatrixSchema,
+} from '../../api/policy-status.ts';
 import { CliError } from '../errors.ts';
 
 export const DEFAULT_AGENT_SOCKET = '/run/ovn-udn/agent.sock';
@@ -43,6 +51,19 @@ export interface AgentClient {
   setLogLevel(change: LogLevelChange): Promise<LogLevelStatus>;
   /** With ClusterIPs. @param asked `namespace/name`, or `address:port` of a Service */
   services(asked: string): Promise<ServiceStatus[]>;
+  /** Network policies, as they are on this node; without a question: all, without their rules. */
+  policies(about?: PoliciesQuestion): Promise<PoliciesStatus>;
+  /** What policies say at one end of a connection. */
+  policyEnd(question: PolicyQuestion): Promise<PolicyEndStatus>;
+  /** Between the pods of a namespace. */
+  policyMatrix(namespace: string): Promise<PolicyMatrixStatus>;
+}
+
+/** A policy or a pod by `namespace/name`, or names of sets that ACLs name, with commas. */
+export type PoliciesQuestion = { readonly policy: string } | { readonly pod: string } | { readonly sets: string };
+
+export interface PolicyQuestion extends Pick<PolicyEndStatus, 'pod' | 'direction' | 'peer'> {
+  readonly packet?: { readonly protocol: 'tcp' | 'udp' | 'sctp'; readonly port: number } | undefined;
 }
 
 export const connectAgent = (socketPath: string): AgentClient => {
@@ -68,8 +89,16 @@ export const connectAgent = (socketPath: string): AgentClient => {
         `the agent's answer to ${LOG_LEVEL}`,
       ),
     services: (asked) => ask(`/v1/services/${encodeURIComponent(asked)}`, z.array(serviceStatusSchema)),
+    policies: (about) =>
+      ask(`/v1/policies${about === undefined ? '' : `?${new URLSearchParams({ ...about })}`}`, policiesSchema),
+    policyEnd: ({ packet, ...question }) =>
+      ask(`/v1/policy-end?${new URLSearchParams({ ...question, ...wordsOf(packet) })}`, policyEndSchema),
+    policyMatrix: (namespace) => ask(`/v1/policy-matrix/${encodeURIComponent(namespace)}`, policyMatrixSchema),
   };
 };
+
+const wordsOf = (packet: PolicyQuestion['packet']): Record<string, string> =>
+  packet === undefined ? {} : { protocol: packet.protocol, port: String(packet.port) };
 
 const LOG_LEVEL = '/v1/log-level';
 

@@ -7,7 +7,7 @@ import { remoteWords } from './remote-words.ts';
 const wordsOf = async (...typed: string[]): Promise<readonly string[]> => {
   const program = createProgram();
   let words: readonly string[] = [];
-  for (const command of program.commands) {
+  for (const command of program.commands.flatMap((one) => [one, ...one.commands])) {
     command.action(() => {
       words = remoteWords(command);
     });
@@ -33,6 +33,10 @@ it.each([
   [
     ['explain', 'pod', 'red/a'],
     ['explain', '--', 'pod', 'red/a'],
+  ],
+  [
+    ['policy', 'show', 'red/deny', '--node', 'node-1', '-o', 'json'],
+    ['policy', 'show', '--output=json', '--', 'red/deny'],
   ],
   // What looks like an option, or like a shell's, stays one word.
   [

@@ -20,7 +20,14 @@ export const remoteOptions = (command: Command): readonly string[] => {
     .filter((option) => !OF_HERE.includes(option.attributeName()))
     .filter((option) => command.getOptionValueSource(option.attributeName()) === 'cli')
     .flatMap((option) => optionWords(option, command.getOptionValue(option.attributeName())));
-  return [command.name(), ...options];
+  return [...commandNames(command), ...options];
+};
+
+/** Of it and of those that it is part of, without the program. */
+const commandNames = (command: Command): readonly string[] => {
+  const { parent } = command;
+  const isPart = parent !== null && parent.parent !== null;
+  return [...(isPart ? commandNames(parent) : []), command.name()];
 };
 
 const optionWords = ({ long, short }: Option, value: unknown): readonly string[] => {

@@ -71,9 +71,7 @@ const withoutOutput = (blocks: readonly LogicalBlock[]): LogicalResult => {
     return result('unknown', `it cannot be followed past stage ${stage.stage} of ${where}: conntrack decides`);
   }
   const kind = stage.actions.some((action) => action.startsWith('reject {')) ? 'refused' : 'dropped';
-  const acl = stage.stage.endsWith('_acl_action')
-    ? positions.findLast((one) => isAcl(one.stage))?.stage.flow
-    : undefined;
+  const acl = isAclAction(stage.stage) ? positions.findLast((one) => isAcl(one.stage))?.stage.flow : undefined;
   return result(
     kind,
     acl === undefined
@@ -86,8 +84,12 @@ const withoutOutput = (blocks: readonly LogicalBlock[]): LogicalResult => {
 export const ACL_OFFSET = 1_000;
 const MAX_ACL_PRIORITY = 32_767;
 
+/** Egress ACLs of network policies are evaluated after load balancing (ovn-nb(5), `apply-after-lb`). */
+export const isAclEvaluation = (stage: string): boolean => /_acl(_after_lb)?_eval$/.test(stage);
+export const isAclAction = (stage: string): boolean => /_acl(_after_lb)?_action$/.test(stage);
+
 export const isAcl = ({ stage, flow }: LogicalStage): boolean =>
-  stage.endsWith('_acl_eval') &&
+  isAclEvaluation(stage) &&
   flow !== undefined &&
   flow.priority >= ACL_OFFSET &&
   flow.priority <= ACL_OFFSET + MAX_ACL_PRIORITY;

@@ -1,7 +1,7 @@
 /** What a trace says, in one message. Pure. */
 import { purposeOf } from '../flows/purpose.ts';
 import { goesToController, outputsOf } from './datapath-actions.ts';
-import { ACL_OFFSET } from './logical-result.ts';
+import { ACL_OFFSET, isAclAction, isAclEvaluation } from './logical-result.ts';
 import type { TraceBridge, TracePass, TraceStep } from './ofproto-trace.ts';
 import type { BridgePort } from './port-names.ts';
 import { withoutPorts } from './steps.ts';
@@ -186,14 +186,14 @@ const logicalReason = (
 ): string => {
   const where = datapathName(step, context);
   const evaluated = positions.findLast(({ step: { flow } }) => isAcl(context.logicalFlows.get(flow?.cookie ?? '')));
-  if (!logical.stage.endsWith('_acl_action') || evaluated === undefined) return `stage ${logical.stage} of ${where}`;
+  if (!isAclAction(logical.stage) || evaluated === undefined) return `stage ${logical.stage} of ${where}`;
   const acl = context.logicalFlows.get(evaluated.step.flow?.cookie ?? '');
   const priority = (evaluated.step.flow?.priority ?? 0) - ACL_OFFSET;
   return `an ACL of ${where} (priority ${priority}, ${acl?.match})`;
 };
 
 const isAcl = (logical: LogicalFlow | undefined): boolean =>
-  logical?.stage.endsWith('_acl_eval') === true && logical.match !== '1';
+  logical !== undefined && isAclEvaluation(logical.stage) && logical.match !== '1';
 
 const datapathName = ({ flow }: TraceStep, { datapaths }: TraceContext): string => {
   const key = /(?:^|,)metadata=(0x[0-9a-f]+)(?:,|$)/.exec(flow?.match ?? '')?.[1];

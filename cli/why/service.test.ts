@@ -33,7 +33,12 @@ it('is unknown where the user may not read', () => {
 });
 
 it('names policies of its namespace that nothing enforces', () => {
-  const policy = { kind: 'NetworkPolicy', apiVersion: 'networking.k8s.io/v1', uid: 'u', podSelector: undefined };
+  const policy = {
+    kind: 'MultiNetworkPolicy',
+    apiVersion: 'k8s.cni.cncf.io/v1beta1',
+    uid: 'u',
+    podSelector: undefined,
+  };
   const policies = [
     { ...policy, namespace: 'red', name: 'deny' },
     { ...policy, namespace: 'blue', name: 'deny' },
@@ -44,7 +49,7 @@ it('names policies of its namespace that nothing enforces', () => {
   expect(isReady).toBe(true);
   expect(findings).toContainEqual({
     ...{ what: 'policies', state: 'warning' },
-    found: 'ovn-udn does not enforce NetworkPolicy red/deny, AdminNetworkPolicy all: what they deny is allowed',
+    found: 'ovn-udn does not enforce MultiNetworkPolicy red/deny, AdminNetworkPolicy all: what they deny is allowed',
   });
   const name = service({ type: 'ExternalName', clusterIPs: [], externalName: 'example.com' });
   expect(why(SERVICE, scene([...CLUSTER, name], { policies })).findings).toHaveLength(1);

@@ -1,46 +1,102 @@
 /**
- * Says of each policy that nothing enforces it, to whoever wrote it: an event. Nothing is allocated by policies, so they
- * are no part of what is read before the start, and a cluster manager that may not read them works all the same.
+ * Says of each policy that nothing enforces it, or that nobody can read it, to whoever wrote it: an event. Nothing is allocated by policies,
+ * so they are no part of what is read before the start, and a cluster manager that may not read them works all the same.
  */
+import { ADMIN_POLICIES, parseAdminPolicy } from '../../api/admin-network-policy.ts';
+import { ApiError, describeFinding } from '../../api/errors.ts';
+import { parseNetworkPolicy } from '../../api/network-policy.ts';
 import { type PolicyFacts, policyFacts, UNENFORCED_POLICIES } from '../../api/policy.ts';
+import type { InvolvedObject } from '../../kube/events/types.ts';
 import { createReflector } from '../../kube/reflector/reflector.ts';
-import type { ReflectorOptions } from '../../kube/reflector/types.ts';
+import type { Reflector, ReflectorOptions } from '../../kube/reflector/types.ts';
+import { NETWORK_POLICIES } from '../../kube/resources.ts';
+import type { KubeObject, ResourceType } from '../../kube/types.ts';
 import type { MirrorObservation } from './caches.ts';
 import type { ProblemReporter } from './problem-reporter.ts';
 
-type Common = Pick<ReflectorOptions<PolicyFacts>, 'client' | 'outage' | 'clock' | 'random'>;
+type Common = Pick<ReflectorOptions<PolicyWarning>, 'client' | 'outage' | 'clock' | 'random'>;
 
 export interface PolicyWarningsOptions extends Common {
   readonly problems: ProblemReporter;
   readonly observe: (observation: MirrorObservation) => void;
 }
 
+/** What its writer is told; no messages where all is well. */
+interface PolicyWarning {
+  readonly regarding: InvolvedObject;
+  readonly reason: 'PolicyNotEnforced' | 'PolicyUnreadable';
+  readonly messages: readonly string[];
+}
+
 /** Works until `signal` aborts. */
-export const warnOfPolicies = async (
-  { problems, observe, ...common }: PolicyWarningsOptions,
-  signal: AbortSignal,
-): Promise<void> => {
-  const reflectors = UNENFORCED_POLICIES.map((resource) => {
-    const reflector = createReflector<PolicyFacts>({
-      ...common,
-      resource,
-      optional: true,
-      project: (object) => policyFacts(object, resource),
-      // That a kind is not installed is nothing that an operator should change.
-      observe: (about) => about.kind !== 'absent' && observe({ ...about, resource: resource.plural }),
-    });
-    reflector.subscribe(({ before, after }) => {
-      const policy = after ?? before;
-      if (policy === undefined) return;
-      const { podSelector: _, ...regarding } = policy;
-      problems.report(regarding, NOT_ENFORCED, after === undefined ? [] : [messageOf(after)]);
-    });
-    return reflector;
-  });
+export const warnOfPolicies = async (options: PolicyWarningsOptions, signal: AbortSignal): Promise<void> => {
+  const reflectors = [
+    followed(options, NETWORK_POLICIES, readingOf),
+    ...ADMIN_POLICIES.map((resource) => followed(options, resource, (object) => adminReadingOf(resource, object))),
+    ...UNENFORCED_POLICIES.map((resource) =>
+      followed(options, resource, (object) => notEnforced(policyFacts(object, resource))),
+    ),
+  ];
   await Promise.all(reflectors.map((reflector) => reflector.run(signal)));
 };
 
-const NOT_ENFORCED = 'PolicyNotEnforced';
+const followed = (
+  { problems, observe, ...common }: PolicyWarningsOptions,
+  resource: ResourceType,
+  project: (object: KubeObject) => PolicyWarning,
+): Reflector<PolicyWarning> => {
+  const reflector = createReflector<PolicyWarning>({
+    ...common,
+    resource,
+    optional: true,
+    project,
+    // That a kind is not installed is nothing that an operator should change.
+    observe: (about) => about.kind !== 'absent' && observe({ ...about, resource: resource.plural }),
+  });
+  reflector.subscribe(({ before, after }) => {
+    const { regarding, reason } = after ?? before;
+    problems.report(regarding, reason, after?.messages ?? []);
+  });
+  return reflector;
+};
 
-const messageOf = ({ kind }: PolicyFacts): string =>
-  `ovn-udn does not enforce a ${kind}: traffic that it denies is allowed`;
+const notEnforced = ({ podSelector: _, ...regarding }: PolicyFacts): PolicyWarning => ({
+  regarding,
+  reason: 'PolicyNotEnforced',
+  messages: [`ovn-udn does not enforce a ${regarding.kind}: traffic that it denies is allowed`],
+});
+
+const readingOf = (object: KubeObject): PolicyWarning =>
+  reading(
+    NETWORK_POLICIES,
+    object,
+    () => {
+      parseNetworkPolicy(object);
+      return [];
+    },
+    'the policy isolates its pods and allows nothing',
+  );
+
+const adminReadingOf = (resource: (typeof ADMIN_POLICIES)[number], object: KubeObject): PolicyWarning =>
+  reading(
+    resource,
+    object,
+    () => parseAdminPolicy(resource.kind, object).findings,
+    'its subjects or its place in the order are unknown, and it is not enforced',
+  );
+
+/** @param read what of it cannot be followed; throws where it is the whole @param consequence then */
+const reading = (
+  { group, version, kind }: ResourceType,
+  { metadata: { namespace, name, uid } }: KubeObject,
+  read: () => readonly string[],
+  consequence: string,
+): PolicyWarning => {
+  const regarding = { apiVersion: `${group}/${version}`, kind, namespace, name, uid };
+  try {
+    return { regarding, reason: 'PolicyUnreadable', messages: read() };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { regarding, reason: 'PolicyUnreadable', messages: [`${describeFinding(error)}; ${consequence}`] };
+  }
+};

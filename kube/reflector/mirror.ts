@@ -100,7 +100,7 @@ const listFailed = (options: MirrorOptions, state: State, error: unknown): Pause
     options.onContact();
     options.observe({ kind: 'absent' });
     options.onSynced();
-    return pause(options.timings.backoffMaxMs);
+    return pause(options.timings.absentMs);
   }
   state.listFailures += 1;
   return pause(failed(options, 'list', error, state.listFailures), isGone);

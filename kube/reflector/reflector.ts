@@ -16,6 +16,7 @@ const DEFAULT_TIMINGS: ReflectorTimings = {
   watchMaxSeconds: 480,
   backoffMinMs: 500,
   backoffMaxMs: 30_000,
+  absentMs: 30_000,
 };
 
 export const createReflector = <T, I extends string = never>(options: ReflectorOptions<T, I>): Reflector<T, I> => {

@@ -46,6 +46,8 @@ export interface ReflectorTimings {
   /** Between failures, doubled each time and jittered, unless a server that was away is back before. 0.5 s and 30 s. */
   readonly backoffMinMs: number;
   readonly backoffMaxMs: number;
+  /** Until an optional resource that is not served is asked for again. 30 s. */
+  readonly absentMs: number;
 }
 
 /** A change of what is stored. `before` is absent for added, `after` for deleted. */

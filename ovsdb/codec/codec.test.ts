@@ -106,7 +106,7 @@ describe('modified', () => {
           ...before.filter((it) => !after.includes(it)),
           ...after.filter((it) => !before.includes(it)),
         ];
-        const { value, change } = modified(before, difference, true, elements);
+        const { value, change } = modified([...before], difference, true, elements);
         expect(sameValue(value, after)).toBe(true);
         expect(
           sameValue(
@@ -124,6 +124,17 @@ describe('modified', () => {
         for (const element of change?.removed ?? []) expect(elements.has(value as string[], element)).toBe(false);
       }),
     );
+  });
+
+  it('changes large sets in place, and small ones never', () => {
+    const large = Array.from({ length: 32 }, (_, index) => String(index));
+    const changed = modified(large, ['0', 'new'], true, elements);
+    expect(changed.value).toBe(large);
+    expect(changed.change).toMatchObject({ added: ['new'], removed: ['0'] });
+    expect(new Set(large)).toEqual(new Set([...Array.from({ length: 31 }, (_, index) => String(index + 1)), 'new']));
+    const small = ['a', 'b'];
+    expect(modified(small, ['a', 'c'], true, elements).value).toEqual(['b', 'c']);
+    expect(small).toEqual(['a', 'b']);
   });
 
   it('turns one map into the other', () => {

@@ -60,6 +60,8 @@ export type DesiredRow<DB = Tables, Table extends TableName<DB> = TableName<DB>>
     /** Unique in the database and the same in every run: it is how the row is recognised. */
     readonly key: string;
     readonly columns: DesiredColumns<DB[T]>;
+    /** Keys of rows of ours without which it must not come to be: it is inserted, or changed, with them or after them. */
+    readonly needs?: readonly string[];
   };
 }[Table];
 
@@ -127,6 +129,7 @@ export interface AnyDesiredRow {
   readonly table: string;
   readonly key: string;
   readonly columns: Readonly<Record<string, DesiredValue>>;
+  readonly needs?: readonly string[];
 }
 export interface AnyMember {
   readonly table: string;

@@ -2,7 +2,10 @@
 import type { SetValue, Value } from '../codec/value.ts';
 import type { Uuid } from '../uuid.ts';
 
-/** Never changed: a changed row is a new object, and unchanged columns are shared with the old one. */
+/**
+ * Never changed: a changed row is a new object, and unchanged columns are shared with the old one. But for large sets, which are changed in
+ * place (`ElementIndex`): `before` of a change has them as they are after it, so ask `elementChange`.
+ */
 export type AnyRow = { readonly _uuid: Uuid } & Readonly<Record<string, Value>>;
 
 /** What happened to one row. `before` is undefined for a new row, `after` for one that is gone. */

@@ -78,7 +78,7 @@ export class Table {
       const column = this.#mirrored.get(name);
       if (column === undefined) continue;
       const { value, change } = modified(before[name], column.decode(sent[name]), column.composite, this.#elements);
-      if (change === undefined ? sameValue(before[name], value) : change.value === before[name]) continue;
+      if (change === undefined ? sameValue(before[name], value) : isEmpty(change)) continue;
       row[name] = value;
       columns.push(name);
       if (change !== undefined) {
@@ -113,6 +113,8 @@ export class Table {
     return change;
   }
 }
+
+const isEmpty = ({ added, removed }: ElementChange): boolean => added.length + removed.length === 0;
 
 export const uuidOf = (text: string): Uuid => {
   if (isUuid(text)) return text;

@@ -67,30 +67,49 @@ it('the image toolbox is never pulled, whatever container has it; others are as 
   expect(policies(initContainers)).toEqual(['first toolbox IfNotPresent', 'second example.org/other:1 IfNotPresent']);
 });
 
-it('pods of Open vSwitch in the cluster get the userspace datapath beside what they have, and others do not', async () => {
-  const variable = { name: 'OVN_SYSTEM_ID', value: 'node-1' };
-  const mount = { name: 'openvswitch', mountPath: '/run/openvswitch' };
-  const spec = {
-    initContainers: [{ name: 'ovsdb-server', image: 'udn-ovn:1', env: [variable] }],
-    containers: [
-      { name: 'ovs-vswitchd', image: 'udn-ovn:1', volumeMounts: [mount] },
+it.each(['containers', 'initContainers'] as const)(
+  'pods of Open vSwitch with their databases in %s get the userspace datapath beside what they have, and others do not',
+  async (place) => {
+    const variable = { name: 'OVN_SYSTEM_ID', value: 'node-1' };
+    const database = { name: 'ovsdb-server', image: 'udn-ovn:1', env: [variable] };
+    const others = [
+      { name: 'ovs-vswitchd', image: 'udn-ovn:1', volumeMounts: [{ name: 'ovs', mountPath: '/run/openvswitch' }] },
       { name: 'northd', image: 'udn-ovn:1' },
-    ],
-    volumes: [{ name: 'openvswitch', hostPath: { path: '/run/openvswitch' } }],
-  };
-  const dryRun = async (labels: Readonly<Record<string, string>>) => {
-    const metadata = { namespace: NAMESPACE, name: 'ovn', labels };
-    return (await client.create(PODS, { metadata, spec }, { dryRun: true }))['spec'] as typeof spec;
-  };
-  await eventually(async () => {
-    const found = await dryRun({ 'app.kubernetes.io/name': 'udn-ovn' });
-    expect(found.initContainers[0]?.env).toEqual([variable, { name: 'OVN_DATAPATH', value: 'netdev' }]);
-    const mounts = found.containers.map(({ volumeMounts = [] }) => volumeMounts.map(({ mountPath }) => mountPath));
-    expect(mounts[0]).toEqual(expect.arrayContaining(['/run/openvswitch', '/dev/net/tun']));
-    expect(mounts[1]).not.toContain('/dev/net/tun');
-    expect(found.volumes).toContainEqual({ name: 'tun', hostPath: { path: '/dev/net/tun', type: 'CharDevice' } });
-  });
-  for (const labels of [{}, { 'app.kubernetes.io/name': 'udn-agent' }]) {
-    expect(JSON.stringify(await dryRun(labels))).not.toMatch(/netdev|tun"/);
-  }
-});
+    ];
+    const spec = {
+      ...(place === 'containers' ? { containers: [database, ...others] } : {}),
+      ...(place === 'initContainers' ? { initContainers: [database], containers: others } : {}),
+      volumes: [{ name: 'ovs', hostPath: { path: '/run/openvswitch' } }],
+    };
+    const dryRun = async (labels: Readonly<Record<string, string>>) => {
+      const metadata = { namespace: NAMESPACE, name: 'ovn', labels };
+      return (await client.create(PODS, { metadata, spec }, { dryRun: true }))['spec'] as OvnPod;
+    };
+    await eventually(async () => {
+      const found = await dryRun({ 'app.kubernetes.io/name': 'udn-ovn' });
+      const { env } = found[place]?.find(({ name }) => name === database.name) ?? {};
+      expect(env).toEqual([variable, { name: 'OVN_DATAPATH', value: 'netdev' }]);
+      expect(found.containers.map(({ name }) => name)).toEqual(spec.containers?.map(({ name }) => name));
+      const mounts = (container: string) =>
+        found.containers.find(({ name }) => name === container)?.volumeMounts?.map(({ mountPath }) => mountPath);
+      expect(mounts('ovs-vswitchd')).toEqual(expect.arrayContaining(['/run/openvswitch', '/dev/net/tun']));
+      expect(mounts('northd')).not.toContain('/dev/net/tun');
+      expect(found.volumes).toContainEqual({ name: 'tun', hostPath: { path: '/dev/net/tun', type: 'CharDevice' } });
+    });
+    for (const labels of [{}, { 'app.kubernetes.io/name': 'udn-agent' }]) {
+      expect(JSON.stringify(await dryRun(labels))).not.toMatch(/netdev|tun"/);
+    }
+  },
+);
+
+interface OvnContainer {
+  readonly name: string;
+  readonly env?: readonly { readonly name: string; readonly value: string }[];
+  readonly volumeMounts?: readonly { readonly mountPath: string }[];
+}
+
+interface OvnPod {
+  readonly containers: readonly OvnContainer[];
+  readonly initContainers?: readonly OvnContainer[];
+  readonly volumes: readonly unknown[];
+}

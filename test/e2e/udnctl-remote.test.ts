@@ -16,6 +16,7 @@ import { parseAllDocuments } from 'yaml';
 import { findArtifacts } from '../../sandbox/artifacts.ts';
 import type { ManifestObject } from '../../sandbox/index.ts';
 import { connectivityMeasured } from './remote/connectivity.case.ts';
+import { policiesExplained } from './remote/policies.case.ts';
 import { agentPod, PROGRAMS } from './support/cluster/agent-pod.ts';
 import { applyAndWait, readPod, useCluster } from './support/cluster/cluster.ts';
 import { interruptCapture } from './support/cluster/interrupted-capture.ts';
@@ -154,6 +155,8 @@ it('a bundle has dumps of every node, and nothing of what pods are given', async
     await rm(folder, { recursive: true });
   }
 });
+
+describe('network policies', () => policiesExplained(cluster, udnctl));
 
 describe('connectivity, measured with pods of its own', () => connectivityMeasured(cluster, udnctl));
 

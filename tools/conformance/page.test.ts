@@ -78,7 +78,7 @@ it('has numbers, reasons, and a row per spec', () => {
 
     | specs that … | number |
     | --- | --- |
-    | NetworkPolicies: ovn-udn enforces none | 1 |
+    | NetworkPolicies: not run yet | 1 |
     | need the load balancer of a cloud | 0 |
     | need a certain cloud | 0 |
     | need the Internet | 0 |

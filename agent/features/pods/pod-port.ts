@@ -4,10 +4,12 @@ import { DEFAULT_NETWORK_NAME, parseNadKey } from '../../../api/names.ts';
 import { addressOf } from '../../../net/cidr.ts';
 import type { DesiredFragment } from '../../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
-import type { NetworkFact, PodFact } from '../../model/facts.ts';
+import { type NetworkFact, type PodFact, podKey } from '../../model/facts.ts';
 import { layer2SwitchName, nodeSwitchName, podPortName } from '../../model/names.ts';
 import type { View } from '../../model/view.ts';
+import { merge } from '../shared/ovn/merge.ts';
 import { switchPort } from '../shared/ovn/port-rows.ts';
+import { denyGroupKeys, isUnderPolicies, policyMembers, subjectSetKeys } from './pod-policy.ts';
 
 type Northbound = DesiredFragment<OvnNorthbound>;
 
@@ -21,13 +23,23 @@ export const podPort = (pod: PodFact, nadKey: string, entry: PodNetworkEntry, vi
   if (logicalSwitch === undefined || !hasItsKey(network, entry)) return {};
   const name = podPortName(nadKey, pod.namespace, pod.name);
   const address = [entry.mac, ...entry.ipAddresses.map(addressOf)].join(' ');
-  return switchPort(logicalSwitch, {
+  const isTarget = isLocal && isUnderPolicies(entry);
+  // A pod that nobody knows to be free of policies would be open to all.
+  if (isTarget && !view.isPolicyDecided(podKey(pod))) return {};
+  const policy = isTarget ? view.podPolicy(podKey(pod)) : undefined;
+  const columns = {
     name,
     type: isLocal ? '' : 'remote',
     addresses: [address],
     port_security: [address],
     options: portOptions(pod, network, entry, chassis),
     external_ids: portIds(pod, network, nadKey),
+  };
+  if (policy === undefined) return switchPort(logicalSwitch, columns);
+  // The port first: a bulk load puts an element where it belongs once its row is placed.
+  const needs = [...denyGroupKeys(policy), ...(policy.network === network.name ? subjectSetKeys(policy, entry) : [])];
+  return merge(switchPort(logicalSwitch, columns, needs), {
+    members: policyMembers(policy, { name, network: network.name, entry }, view),
   });
 };
 

@@ -14,5 +14,27 @@ export const ACL_RANKS = {
     purpose: 'traffic that a pod of a primary network may send and receive on its default interface',
   },
   isolationDeny: { tier: 0, priority: 1000, purpose: 'everything else on the default interface of such a pod' },
+  isolatedPass: {
+    tier: 0,
+    priority: 1,
+    purpose: 'what comes to pods that a policy is about, for the tiers below',
+  },
+  adminNodeAllow: {
+    tier: 1,
+    priority: 32_767,
+    purpose:
+      'traffic of the node to pods that administrators’ policies are about: probes of the kubelet pass whatever these say',
+  },
+  adminRules: { tier: 1, priority: 32_001, purpose: 'rules of administrators’ policies, in their order, down to 2' },
+  isolatedPassAdmin: { tier: 1, priority: 1, purpose: '`isolatedPass` of this tier' },
   nodeAllow: { tier: 2, priority: 1001, purpose: 'traffic of the node (its management port) to pods' },
+  policyAllow: { tier: 2, priority: 1001, purpose: 'what network policies allow, and what no policy forbids' },
+  policyDenyLogged: { tier: 2, priority: 1000, purpose: 'the next one, for pods of namespaces that have it logged' },
+  policyDeny: { tier: 2, priority: 999, purpose: 'everything else of pods that a network policy isolates' },
+  subjectPassPolicy: { tier: 2, priority: 1, purpose: '`isolatedPass` of this tier, for baseline policies' },
+  baselineRules: {
+    tier: 3,
+    priority: 32_001,
+    purpose: 'rules of baseline policies, in their order, down to 2: for pods that no network policy isolates',
+  },
 } as const satisfies Readonly<Record<string, AclRank>>;

@@ -121,7 +121,7 @@
 {{- /* Open vSwitch is deleted when the nodes are clean, and not with the release. */ -}}
 {{- $_ := set $object.metadata "annotations" (dict "helm.sh/resource-policy" "keep") -}}
 {{- $image := printf "%s:%s" $values.image.repository (default .Chart.AppVersion $values.image.tag) -}}
-{{- range concat $pod.initContainers $pod.containers -}}
+{{- range $pod.containers -}}
 {{- $_ := set . "image" $image -}}
 {{- if $values.imagePullPolicy }}{{ $_ := set . "imagePullPolicy" $values.imagePullPolicy }}{{ end -}}
 {{- $_ := set . "resources" (mergeOverwrite .resources (default dict (get $values.resources .name))) -}}

@@ -148,7 +148,8 @@ export class NewRows {
   }
 
   /** @throws Left, SchemaError */
-  #fill(row: NewRow, { table, key, columns }: AnyDesiredRow): void {
+  #fill(row: NewRow, { table, key, columns, needs = [] }: AnyDesiredRow): void {
+    for (const needed of needs) row.references.push(this.#needed(needed));
     for (const name in columns) {
       const column = this.#column(table, name);
       if (column !== undefined) this.#fillColumn(row, name, column, columns[name]);
@@ -157,6 +158,13 @@ export class NewRows {
     if (row.recognisedBy === undefined && !Object.hasOwn(columns, 'external_ids')) {
       row.columns.push(`"external_ids":${mapText([this.#markOf(key)])}`);
     }
+  }
+
+  /** @throws Left without a row of a root table, which comes with whoever needs it */
+  #needed(key: string): NewRow {
+    const row = this.get(this.#desired.row(key)?.table ?? '', key);
+    if (row === undefined || !row.isRoot) throw new Left();
+    return row;
   }
 
   #markOf(key: string): string {

@@ -101,6 +101,7 @@ export class Feasibility {
       const existing = this.#lookup.existing(row);
       this.#nodes.set(key, { row, existing, obstacle: this.#ownObstacle(row, existing) });
       for (const needed of referredKeys(row)) if (this.#isAbsent(needed)) queue.push(needed);
+      queue.push(...(row.needs ?? []).filter((needed) => this.#isAbsent(needed)));
       if (existing === undefined && !this.#isRoot(row.table)) queue.push(...this.#supporterKeys(key));
     }
   }
@@ -120,7 +121,7 @@ export class Feasibility {
       found = false;
       for (const [key, node] of this.#nodes) {
         if (node.obstacle !== undefined) continue;
-        node.obstacle = this.#unresolved(node.row) ?? this.#lonely(key, node);
+        node.obstacle = this.#unresolved(node.row) ?? this.#needy(node.row) ?? this.#lonely(key, node);
         found ||= node.obstacle !== undefined;
       }
     }
@@ -168,6 +169,19 @@ export class Feasibility {
     if (refTable === undefined) return false;
     if (this.#lookup.owned(refTable, reference.ref) !== undefined) return true;
     return this.#lookup.desired.row(reference.ref)?.table === refTable && this.isInsertable(reference.ref);
+  }
+
+  /** A row that would be what it is to be without what it must not be without. */
+  #needy({ key, needs }: AnyDesiredRow): Held | undefined {
+    const missing = needs?.find((needed) => !this.#isThere(needed) && !this.isInsertable(needed));
+    return missing === undefined
+      ? undefined
+      : held(`"${key}" must not be without ${describeTarget(missing)}, which does not exist`, [targetToken(missing)]);
+  }
+
+  #isThere(key: string): boolean {
+    const row = this.#lookup.desired.row(key);
+    return row !== undefined && this.#lookup.existing(row) !== undefined;
   }
 
   /** A row that is to be inserted, and that nothing would keep alive. */

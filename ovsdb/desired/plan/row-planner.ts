@@ -56,18 +56,19 @@ export class RowPlanner {
     return outcome;
   }
 
-  /** The uuid-name of a row that can be inserted; what it refers to is inserted before it. */
+  /** The uuid-name of a row that can be inserted; what it refers to, and what it must not be without, is inserted before it. */
   readonly insert = (key: string): string => {
     const known = this.#inserted.get(key);
     if (known !== undefined) return known;
     const name = `row${this.#inserted.size}`;
     this.#inserted.set(key, name);
-    const { desired, pending } = this.#context;
+    const { desired, feasible, pending } = this.#context;
     const wanted = desired.row(key);
     if (wanted === undefined) return name;
     const owners = desired.rowOwners(key);
     const row = this.#newRow(wanted);
     this.#guard(wanted, owners);
+    for (const needed of wanted.needs ?? []) if (feasible.isInsertable(needed)) this.insert(needed);
     pending.insert({ table: wanted.table, key, name, row, owners });
     return name;
   };

@@ -2,7 +2,7 @@ import type { AnyDesiredRow, AnyPatch } from '../types.ts';
 
 /** True when two rows want the same; whether their sets are in the same order counts as a difference. */
 export const sameRow = (a: AnyDesiredRow, b: AnyDesiredRow): boolean =>
-  a === b || (a.table === b.table && a.key === b.key && same(a.columns, b.columns));
+  a === b || (a.table === b.table && a.key === b.key && same(a.columns, b.columns) && same(a.needs, b.needs));
 
 export const samePatch = (a: AnyPatch, b: AnyPatch): boolean =>
   same(a.at, b.at) && same(a.columns ?? {}, b.columns ?? {}) && same(a.entries ?? {}, b.entries ?? {});

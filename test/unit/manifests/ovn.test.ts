@@ -15,7 +15,6 @@ const containerSchema = z.looseObject({
   name: z.string(),
   image: z.string(),
   args: z.array(z.string()),
-  restartPolicy: z.string().optional(),
   lifecycle: z.strictObject({ preStop: execSchema }).optional(),
   startupProbe: probeSchema,
   readinessProbe: probeSchema,
@@ -28,8 +27,10 @@ const containerSchema = z.looseObject({
   volumeMounts: z.array(z.strictObject({ name: z.string(), mountPath: z.string() })),
 });
 const podSchema = z.looseObject({
-  initContainers: z.array(containerSchema),
+  // They would start one after the other, each in a turn of the kubelet of its own.
+  initContainers: z.undefined().optional(),
   containers: z.array(containerSchema),
+  terminationGracePeriodSeconds: z.number(),
   affinity: z.unknown().optional(),
   tolerations: z.unknown(),
   volumes: z.array(
@@ -45,19 +46,23 @@ const template = (value: unknown): unknown =>
     .spec;
 const daemonSet = read('ovn/daemonset.yaml');
 const pod = podSchema.parse(template(daemonSet));
-const containers = [...pod.initContainers, ...pod.containers];
+const { containers } = pod;
+const DATABASES = ['ovsdb-server', 'nb', 'sb'];
 const PROGRAM = '/opt/ovn-udn/bin/ovn-daemon';
 
 it('has only fields that Kubernetes knows', () => expect(unknownFields('V1DaemonSet', daemonSet)).toEqual([]));
 
-it('runs every daemon of its image once, the databases first and until the others have ended', () => {
+it('runs every daemon of its image once, the databases first', () => {
   const [, names = ''] = /usage: ovn-daemon (\S+)/.exec(readFileSync('bin/ovn-daemon', 'utf8')) ?? [];
   expect(containers.flatMap(({ args }) => args).toSorted()).toEqual(names.split('|').toSorted());
-  expect(pod.initContainers.map(({ args, restartPolicy }) => [...args, restartPolicy])).toEqual([
-    ['ovsdb-server', 'Always'],
-    ['nb', 'Always'],
-    ['sb', 'Always'],
-  ]);
+  expect(containers.map(({ args: [daemon] }) => daemon).slice(0, 3)).toEqual(DATABASES);
+});
+
+it('gives hooks longer than they wait for other daemons', () => {
+  const waits = readFileSync('bin/ovn-daemon', 'utf8').matchAll(/outlive "\$1" (\d+) /g);
+  const seconds = [...waits].map(([, found]) => Number(found));
+  expect(seconds).toHaveLength(4);
+  for (const one of seconds) expect(one).toBeLessThan(pod.terminationGracePeriodSeconds);
 });
 
 it('has the version of the package', () => {
@@ -69,7 +74,7 @@ it('has the version of the package', () => {
 describe.each(containers)('$name', ({ args: [daemon = ''], lifecycle, securityContext, volumeMounts, ...probes }) => {
   it('is asked by its own control socket, and told before it ends', () => {
     expect(probes.livenessProbe?.exec.command).toEqual([PROGRAM, daemon, 'alive']);
-    const readiness = probes.restartPolicy === undefined ? probes.readinessProbe : probes.startupProbe;
+    const readiness = DATABASES.includes(daemon) ? probes.startupProbe : probes.readinessProbe;
     expect(readiness?.exec.command).toEqual([PROGRAM, daemon, 'ready']);
     expect(lifecycle?.preStop.exec.command).toEqual([PROGRAM, daemon, 'stop']);
   });

@@ -11,6 +11,7 @@ import { MemorySinks } from '../../../agent/render/memory-sinks.ts';
 import { NetworkReporter } from '../../../agent/status/network-report/reporter.ts';
 import { podEvents } from '../../../agent/status/pod-events.ts';
 import { type Core, startCore } from '../../../agent/wiring/core.ts';
+import { ADMIN_POLICIES } from '../../../api/admin-network-policy.ts';
 import { parseClusterConfig } from '../../../api/cluster-config.ts';
 import { crdFiles } from '../../../api/crd/crds.ts';
 import {
@@ -38,14 +39,8 @@ import { createDelegatedAccess } from '../../../kube/access/delegated-access.ts'
 import { createEmbeddedCluster } from '../../../kube/embedded/cluster.ts';
 import { createEventRecorder } from '../../../kube/events/recorder.ts';
 import { readPolicies } from '../../../kube/read-policies.ts';
-import {
-  CUSTOM_RESOURCE_DEFINITIONS,
-  ENDPOINT_SLICES,
-  NAMESPACES,
-  NETWORK_POLICIES,
-  NODES,
-  PODS,
-} from '../../../kube/resources.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, ENDPOINT_SLICES, NAMESPACES, NODES, PODS } from '../../../kube/resources.ts';
+import { definitionOf } from '../../../kube/testing/definition-of.ts';
 import type { KubeClient, ResourceType } from '../../../kube/types.ts';
 import { createWriter } from '../../../kube/writer/writer.ts';
 import { parseIp } from '../../../net/ip.ts';
@@ -61,26 +56,12 @@ afterEach(async () => {
   ends = [];
 });
 
-/** As somebody else installs it. */
-const definitionOf = ({ group, version, plural, kind, namespaced }: ResourceType) => ({
-  metadata: { name: `${plural}.${group}` },
-  spec: {
-    ...{ group, scope: namespaced ? 'Namespaced' : 'Cluster', names: { plural, kind, singular: kind.toLowerCase() } },
-    versions: [
-      {
-        ...{ name: version, served: true, storage: true },
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-});
-
 const startServer = async (): Promise<KubeClient> => {
   const server = createEmbeddedCluster();
   ends.push(() => server.close());
   const client = server.client('test');
   for (const text of Object.values(crdFiles())) await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(text));
-  for (const policy of UNENFORCED_POLICIES.filter(({ group }) => group !== NETWORK_POLICIES.group))
+  for (const policy of [...UNENFORCED_POLICIES, ...ADMIN_POLICIES])
     await client.create(CUSTOM_RESOURCE_DEFINITIONS, definitionOf(policy));
   await server.settled();
   await client.create(NODES, { metadata: { name: 'node-1' } });

@@ -32,11 +32,20 @@ export const portOfRouter = (
   members: [{ table: 'Logical_Router', row: routerKey(router), column: 'ports', value: rowRef(routerPortKey(name)) }],
 });
 
+/** @param needs keys of rows without which the port must not be */
 export const switchPort = (
   onSwitch: string,
   { name, ...columns }: { readonly name: string } & DesiredColumns<OvnNorthbound['Logical_Switch_Port']>,
+  needs: readonly string[] = [],
 ): Northbound => ({
-  rows: [{ table: 'Logical_Switch_Port', key: switchPortKey(name), columns: { name, ...columns } }],
+  rows: [
+    {
+      table: 'Logical_Switch_Port',
+      key: switchPortKey(name),
+      columns: { name, ...columns },
+      ...(needs.length > 0 && { needs }),
+    },
+  ],
   members: [{ table: 'Logical_Switch', row: switchKey(onSwitch), column: 'ports', value: rowRef(switchPortKey(name)) }],
 });
 

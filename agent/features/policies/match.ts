@@ -1,0 +1,68 @@
+/** What a rule lets through, as a match: ovn-sb(5), `match` of Logical_Flow. One family each: both in one multiply their flows (docs/adr/0111). */
+import { prefixLength } from '../../../net/cidr.ts';
+import type { AdminRuleFact, PolicyPeers, PolicyPorts, PolicyRuleFact, PortTerm } from '../../model/policies/facts.ts';
+import { blockSetName, nodeSetName, peerSetName, subjectSetName, targetSetName } from '../../model/policies/ids.ts';
+
+/** More prefixes than that are an address set. */
+const MAX_INLINE_BLOCKS = 8;
+
+/** @returns undefined for a rule that lets nothing through */
+export const ruleMatch = (id: string, rule: PolicyRuleFact): string | undefined =>
+  matchOf(rule, peerAddresses(id, rule.peers, rule.family), targetSetName(id));
+
+/** @returns undefined for a rule that is about nothing */
+export const adminRuleMatch = (id: string, rule: AdminRuleFact): string | undefined => {
+  const { peers, family, subjects } = rule;
+  const addresses = peers.kind === 'nodes' ? `$${nodeSetName(id)}` : peerAddresses(id, peers, family);
+  return matchOf(rule, addresses, subjectSetName(subjects, family));
+};
+
+type Matched = Pick<PolicyRuleFact, 'direction' | 'family' | 'l4'>;
+
+const matchOf = ({ direction, family, l4 }: Matched, addresses: string, targets: string): string | undefined => {
+  const [peerField, targetField] = direction === 'Ingress' ? ['src', 'dst'] : ['dst', 'src'];
+  const ports = l4 === undefined ? [] : portTerms(l4);
+  if (addresses === 'none' || ports === undefined) return undefined;
+  return [
+    ...(addresses === 'all' ? [] : [`ip${family}.${peerField} == ${addresses}`]),
+    `ip${family}.${targetField} == $${targets}`,
+    ...ports,
+  ].join(' && ');
+};
+
+/** Those that are too many for a match; else none. */
+export const blocksInSet = ({ peers }: Pick<AdminRuleFact, 'peers'>): readonly string[] =>
+  peers.kind === 'blocks' && peers.blocks.length > MAX_INLINE_BLOCKS ? peers.blocks : [];
+
+const peerAddresses = (id: string, peers: PolicyPeers, family: PolicyRuleFact['family']): string => {
+  switch (peers.kind) {
+    case 'any':
+      return 'all';
+    case 'set':
+      return `$${peerSetName(peers.set, family)}`;
+    case 'blocks': {
+      const { blocks } = peers;
+      if (blocks.length === 0) return 'none';
+      if (blocks.some((block) => prefixLength(block) === 0)) return 'all';
+      return blocks.length > MAX_INLINE_BLOCKS ? `$${blockSetName(id)}` : setOf(blocks);
+    }
+  }
+};
+
+/** @returns undefined where there are ports, but none */
+const portTerms = ({ protocol, ports }: PolicyPorts): readonly string[] | undefined => {
+  if (ports === undefined) return [protocol];
+  const numbers = ports.filter((port) => typeof port === 'number');
+  const terms = [
+    ...(numbers.length === 0 ? [] : [`${protocol}.dst == ${setOf(numbers)}`]),
+    ...ports.filter(isRange).map(([first, last]) => `${first} <= ${protocol}.dst <= ${last}`),
+  ];
+  const [only] = terms;
+  if (only === undefined) return undefined;
+  return [protocol, terms.length === 1 ? only : `(${terms.join(' || ')})`];
+};
+
+const isRange = (port: PortTerm): port is Exclude<PortTerm, number> => typeof port !== 'number';
+
+const setOf = (elements: readonly (string | number)[]): string =>
+  elements.length === 1 ? String(elements[0]) : `{${elements.join(', ')}}`;

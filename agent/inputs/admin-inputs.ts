@@ -1,0 +1,55 @@
+/** Administrators' policies as the API has them, where somebody has installed their definitions. */
+import { ADMIN_POLICIES, adminPolicyKey } from '../../api/admin-network-policy.ts';
+import type { AdminPolicyKind } from '../../api/admin-policy/types.ts';
+import { createReflector } from '../../kube/reflector/reflector.ts';
+import type { ObjectCache, Reflector, ReflectorOptions } from '../../kube/reflector/types.ts';
+import type { ResourceType } from '../../kube/types.ts';
+import { type AdminProjection, badAdminPolicy, projectAdminPolicy } from './policies/admin/admin-projection.ts';
+import type { PolicyIndex } from './policies/policy-index.ts';
+import type { Problem } from './problem.ts';
+
+/** By kind. Absent: there are none. */
+export type AdminCaches = { readonly [Kind in AdminPolicyKind]?: ObjectCache<AdminProjection> };
+
+interface AdminInputs {
+  readonly caches: AdminCaches;
+  /** By plural. */
+  readonly reflectors: Readonly<Record<string, Reflector<AdminProjection>>>;
+  /** Those that nobody can read. */
+  problems(): Problem[];
+}
+
+type Common = Omit<ReflectorOptions<AdminProjection>, 'project' | 'optional'>;
+
+export const createAdminInputs = (common: (resource: ResourceType) => Common): AdminInputs => {
+  const all = ADMIN_POLICIES.map((resource) => {
+    const { kind, plural } = resource;
+    const project = (object: unknown): AdminProjection => projectAdminPolicy(kind, object);
+    const options = { ...common(resource), project, optional: true, timings: { absentMs: ABSENT_MS } };
+    return { kind, plural, reflector: createReflector(options) };
+  });
+  return {
+    caches: Object.fromEntries(all.map(({ kind, reflector }) => [kind, reflector])),
+    reflectors: Object.fromEntries(all.map(({ plural, reflector }) => [plural, reflector])),
+    problems: () =>
+      all.flatMap(({ kind, reflector }) => [
+        ...reflector.bad.values().map(({ key, reason }) => badAdminPolicy({ kind, name: key }, reason)),
+      ]),
+  };
+};
+
+/** Most clusters have no such definition, and each agent asks for three of them. */
+const ABSENT_MS = 60_000;
+
+/** @returns what ends it */
+export const followAdminPolicies = (index: PolicyIndex, caches: AdminCaches): (() => void) => {
+  const subscriptions = ADMIN_POLICIES.flatMap(({ kind }) => {
+    const cache = caches[kind];
+    const change = (name: string, after: AdminProjection | undefined): void =>
+      index.changeAdminPolicy(adminPolicyKey({ kind, name }), after);
+    return cache === undefined ? [] : [cache.subscribe(({ key, after }) => change(key, after))];
+  });
+  return () => {
+    for (const unsubscribe of subscriptions) unsubscribe();
+  };
+};

@@ -1,0 +1,56 @@
+/**
+ * A Pod for its two readers: for whom it has a port here, and for network policies, which look at every pod of the cluster. A part that is
+ * as it was stays the same object, so that its readers do not hear of the other one's changes (`partOf`).
+ */
+import { createHash } from 'node:crypto';
+import { POD_ANNOTATIONS } from '../../api/names.ts';
+import { jsonEqual } from '../../kube/json-equal.ts';
+import { keyOf } from '../../kube/object-key.ts';
+import type { KubeObject } from '../../kube/types.ts';
+import { type PodProjection, projectPod, samePod } from './pod-projection.ts';
+import type { PolicyPod } from './policies/types.ts';
+import { NO_ADDRESSES, type PeerAddresses, peerAddresses, projectPolicyPod } from './policy-pod.ts';
+
+export interface PodParts {
+  /** Absent where no fragment is about the pod. */
+  readonly pod: PodProjection | undefined;
+  /** Absent of host-network pods, which no policy is about. */
+  readonly policyPod: PolicyPod | undefined;
+  /** Of the annotation with its addresses, which is not kept: a cluster has many pods. */
+  readonly digest: number | undefined;
+}
+
+/** @param before as the same pod was projected before: a heartbeat of its status parses no annotation */
+export const projectPodParts = (object: KubeObject, localNode: string, before?: PodParts): PodParts => {
+  const annotation = object.metadata.annotations?.[POD_ANNOTATIONS.networks];
+  const digest = annotation === undefined ? undefined : digestOf(annotation);
+  const same = before?.digest === digest ? before : undefined;
+  const policyPod = projectPolicyPod(object, localNode);
+  // Of other nodes, the annotation alone says whether a fragment is about a pod.
+  const isNone = same !== undefined && same.pod === undefined && policyPod?.isLocal === false;
+  const pod = isNone ? undefined : projectPod(object, localNode, before?.pod);
+  const addresses = (): PeerAddresses =>
+    same?.policyPod?.node === policyPod?.node && same?.policyPod !== undefined
+      ? same.policyPod.addresses
+      : peerAddresses(pod?.fact.networks ?? annotation, keyOf(object));
+  return {
+    pod: kept(before?.pod, pod, samePod),
+    policyPod:
+      policyPod &&
+      kept(
+        before?.policyPod,
+        { ...policyPod, addresses: policyPod.node === undefined ? NO_ADDRESSES : addresses() },
+        jsonEqual,
+      ),
+    digest,
+  };
+};
+
+/** What readers are told of. */
+export const samePodParts = (a: PodParts, b: PodParts): boolean => a.pod === b.pod && a.policyPod === b.policyPod;
+
+const kept = <T>(before: T | undefined, after: T | undefined, equal: (a: T, b: T) => boolean): T | undefined =>
+  before !== undefined && after !== undefined && equal(before, after) ? before : after;
+
+/** A number is smaller than the text, and than a longer digest: whoever makes two texts collide has to be allowed to write them, both on one pod. */
+const digestOf = (text: string): number => createHash('sha256').update(text).digest().readUIntBE(0, 6);

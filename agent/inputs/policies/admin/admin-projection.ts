@@ -1,0 +1,27 @@
+/** What the agent keeps of an administrators' policy. */
+import { adminPolicyKey, parseAdminPolicy } from '../../../../api/admin-network-policy.ts';
+import type { AdminPolicy, AdminPolicyKind } from '../../../../api/admin-policy/types.ts';
+import type { Problem } from '../../problem.ts';
+
+export interface AdminProjection {
+  readonly policy: AdminPolicy;
+  readonly problems: readonly Problem[];
+}
+
+/** @throws ApiError where nobody can know whom it is about: it decides nothing then */
+export const projectAdminPolicy = (kind: AdminPolicyKind, object: unknown): AdminProjection => {
+  const policy = parseAdminPolicy(kind, object);
+  const problems = policy.findings.map(
+    (message): Problem => ({
+      ...{ object: adminPolicyKey(policy), message, cause: 'object-unreadable' },
+    }),
+  );
+  return { policy, problems };
+};
+
+/** One that cannot be projected. */
+export const badAdminPolicy = (policy: Pick<AdminPolicy, 'kind' | 'name'>, { message }: Error): Problem => ({
+  ...{ object: adminPolicyKey(policy), message: `${message}; ${NOT_ENFORCED}`, cause: 'object-unreadable' },
+});
+
+const NOT_ENFORCED = 'its subjects or its place in the order are unknown, and it is not enforced';

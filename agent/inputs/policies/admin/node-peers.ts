@@ -1,0 +1,91 @@
+/** Nodes as peers: which addresses a selector of nodes means. Labels of nodes are read here and become no fact. */
+import type { ClusterConfig } from '../../../../api/cluster-config.ts';
+import type { Labels } from '../../../../api/label-selector.ts';
+import { addressOf } from '../../../../net/cidr.ts';
+import { type Family, type Ip, ipFamily } from '../../../../net/ip.ts';
+import type { FactStore } from '../../../model/fact-store.ts';
+import type { TrackedView } from '../../../model/tracked-view.ts';
+import { type NodeRanges, nodeRanges } from '../../node-ranges.ts';
+import { type CanonicalSelector, isSelected } from '../canonical-selector.ts';
+import { Watched } from '../watched.ts';
+
+export interface PolicyNode {
+  readonly labels: Labels;
+  /** Of its status, as the API has them for peers. */
+  readonly ips: readonly Ip[];
+}
+
+interface NodePeersOptions {
+  readonly facts: FactStore;
+  readonly view: TrackedView;
+  readonly cluster: ClusterConfig;
+  /** By a fact, other addresses belong to the selectors that select this node. */
+  readonly onChange: (node: PolicyNode) => void;
+}
+
+interface KnownNode {
+  readonly node: PolicyNode;
+  /** Those of `node` that can be a node's. */
+  readonly ips: readonly Ip[];
+  readonly hostAddresses: Watched<readonly Ip[]>;
+}
+
+export class NodePeers {
+  readonly #options: NodePeersOptions;
+  readonly #ranges: NodeRanges;
+  readonly #nodes = new Map<string, KnownNode>();
+  /** By texts of selectors and by family, until a node changes: many policies select the same nodes. */
+  readonly #found = new Map<string, readonly Ip[]>();
+
+  constructor(options: NodePeersOptions) {
+    this.#options = options;
+    this.#ranges = nodeRanges(options.cluster);
+  }
+
+  /**
+   * @param after undefined when the node is gone
+   * @returns the node as it was and as it is: other addresses belong to the selectors that select one of them
+   */
+  change(name: string, after: PolicyNode | undefined): readonly PolicyNode[] {
+    const known = this.#nodes.get(name);
+    const before = known?.node;
+    this.#found.clear();
+    if (after === undefined) {
+      known?.hostAddresses.stop();
+      this.#nodes.delete(name);
+    } else {
+      // What is in the cluster's own ranges is no node's, whatever it says.
+      const ips = after.ips.filter((ip) => this.#ranges.refusalOf(ip) === undefined);
+      this.#nodes.set(name, { node: after, ips, hostAddresses: known?.hostAddresses ?? this.#watch(name) });
+    }
+    return [before, after].filter((node) => node !== undefined);
+  }
+
+  /** Of nodes that one of the selectors selects, sorted. */
+  addressesOf(selectors: readonly CanonicalSelector[], family: Family): readonly Ip[] {
+    const key = JSON.stringify([family, ...selectors.map(({ text }) => text)]);
+    const known = this.#found.get(key);
+    if (known !== undefined) return known;
+    const nodes = [...this.#nodes.values()].filter(({ node }) =>
+      selectors.some((selector) => isSelected(selector, node.labels)),
+    );
+    const ips = new Set(nodes.flatMap((node) => [...node.hostAddresses.value, ...node.ips]));
+    const found = [...ips].filter((ip) => ipFamily(ip) === family).sort();
+    this.#found.set(key, found);
+    return found;
+  }
+
+  #watch(name: string): Watched<readonly Ip[]> {
+    const { facts, view, onChange } = this.#options;
+    return new Watched(
+      facts,
+      view,
+      (known) => known.hostAddresses(name).map(addressOf),
+      () => {
+        this.#found.clear();
+        const node = this.#nodes.get(name)?.node;
+        if (node !== undefined) onChange(node);
+      },
+    );
+  }
+}

@@ -1,0 +1,24 @@
+/** The pods of a namespace, and which of its policies select one. */
+import type { NamespaceState, PodState, TargetGroup } from './state.ts';
+import type { PolicyPod } from './types.ts';
+
+/** @param after undefined: it is gone @param known as it was held before */
+export const putPod = (
+  state: NamespaceState,
+  key: string,
+  after: PolicyPod | undefined,
+  known: PodState | undefined,
+): PodState => {
+  if (after === undefined) state.pods.delete(key);
+  if (known !== undefined) {
+    if (after !== undefined) known.pod = after;
+    return known;
+  }
+  const pod: PodState = { key, pod: after as PolicyPod, peerOf: undefined, target: undefined };
+  state.pods.set(key, pod);
+  return pod;
+};
+
+/** Those that select a pod of this node, while it runs. */
+export const groupsOf = ({ filed }: NamespaceState, pod: PolicyPod | undefined): TargetGroup[] =>
+  pod?.isLocal === true && !pod.finished ? filed.matching(pod.labels) : [];

@@ -1,0 +1,283 @@
+/** Which pods are in which peer sets, and the facts about it. A selection is looked at only while something needs it. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Ip } from '../../../net/ip.ts';
+import type { FactStore } from '../../model/fact-store.ts';
+import { isSelected } from './canonical-selector.ts';
+import { numberOf, type PeerSetSpec } from './compile.ts';
+import { PeerFiling } from './peer-filing.ts';
+import type { Placement } from './placement.ts';
+import type { Selecting } from './postings.ts';
+import type { PodState } from './state.ts';
+import { MAX_NUMBERS, type PortName, portNameText, type Selection } from './templates.ts';
+import type { PolicyNamespace, PolicyPod } from './types.ts';
+
+/** Pods of a selection on one network. */
+export interface LivePeers extends Selecting {
+  readonly network: string;
+  readonly selection: Selection;
+  readonly members: Set<PodState>;
+  /** Above so many it is said that there are more. */
+  enough: number;
+  /** By id; without ports, and one for each number of a named port. */
+  readonly sets: Map<string, { readonly spec: PeerSetSpec; uses: number }>;
+  /** By name and protocol. */
+  readonly names: Map<string, NameWatch>;
+}
+
+interface NameWatch {
+  readonly port: PortName;
+  /** Number → how many members call it so. */
+  readonly counts: Map<number, number>;
+  /** Those that count, in order. */
+  used: readonly number[];
+  readonly readers: Map<() => void, number>;
+}
+
+interface NetworkPeers {
+  readonly filing: PeerFiling<LivePeers>;
+  readonly live: Map<string, LivePeers>;
+}
+
+interface PeerTableOptions {
+  readonly facts: FactStore;
+  readonly namespaces: ReadonlyMap<string, PolicyNamespace>;
+  readonly podsOf: (namespace: string) => Iterable<PodState>;
+  readonly placementOf: (namespace: string) => Placement | undefined;
+  /** A selection has many more members than when it was last said. */
+  readonly onGrown: (selection: Selection) => void;
+}
+
+export class PeerTable {
+  readonly #options: PeerTableOptions;
+  readonly #networks = new Map<string, NetworkPeers>();
+  /** Their facts are written by `flush`: one event can change many sets of a pod. */
+  readonly #changed = new Set<PodState>();
+
+  constructor(options: PeerTableOptions) {
+    this.#options = options;
+  }
+
+  /** A rule names this set. */
+  acquire(spec: PeerSetSpec): void {
+    const live = this.#ensure(spec.network, spec.selection);
+    const known = live.sets.get(spec.id);
+    if (known !== undefined) {
+      known.uses += 1;
+      return;
+    }
+    live.sets.set(spec.id, { spec, uses: 1 });
+    this.#options.facts.set('peerSet', spec.id, { network: spec.network, selects: spec.selects });
+    this.#markMembers(live);
+  }
+
+  release({ id, network, selection }: PeerSetSpec): void {
+    const live = this.#networks.get(network)?.live.get(selection.text);
+    const known = live?.sets.get(id);
+    if (live === undefined || known === undefined) return;
+    known.uses -= 1;
+    if (known.uses > 0) return;
+    live.sets.delete(id);
+    this.#options.facts.set('peerSet', id, undefined);
+    this.#markMembers(live);
+    this.#dropIfUnused(live);
+  }
+
+  /** Numbers that peers have for a named port, as many as may count. @param onChange they are others now */
+  watch(network: string, selection: Selection, port: PortName, onChange: () => void): readonly number[] {
+    const live = this.#ensure(network, selection);
+    const name = portNameText(port);
+    let watch = live.names.get(name);
+    if (watch === undefined) {
+      watch = { port, counts: new Map(), used: [], readers: new Map() };
+      live.names.set(name, watch);
+      for (const { pod } of live.members) count(watch, pod, 1);
+      watch.used = usedNumbers(watch);
+    }
+    watch.readers.set(onChange, (watch.readers.get(onChange) ?? 0) + 1);
+    return watch.used;
+  }
+
+  unwatch(network: string, selection: Selection, port: PortName, onChange: () => void): void {
+    const live = this.#networks.get(network)?.live.get(selection.text);
+    const watch = live?.names.get(portNameText(port));
+    if (live === undefined || watch === undefined) return;
+    const uses = watch.readers.get(onChange) ?? 0;
+    if (uses > 1) watch.readers.set(onChange, uses - 1);
+    else watch.readers.delete(onChange);
+    if (watch.readers.size > 0) return;
+    live.names.delete(portNameText(port));
+    this.#dropIfUnused(live);
+  }
+
+  /** A pod came, changed, went, or is on other networks now. @param before as it was counted, if it was */
+  move(state: PodState, before: PolicyPod | undefined, after: PolicyPod | undefined): void {
+    const next = new Set(after === undefined ? [] : this.#peersWith(after));
+    const { peerOf } = state;
+    for (const live of peerOf ?? []) {
+      if (next.has(live)) continue;
+      live.members.delete(state);
+      this.#recount(live, before, undefined);
+    }
+    for (const live of next) {
+      const isKnown = peerOf?.has(live) === true;
+      live.members.add(state);
+      this.#checkSize(live);
+      if (!isKnown || before?.ports !== after?.ports) this.#recount(live, isKnown ? before : undefined, after);
+    }
+    state.peerOf = next.size === 0 ? undefined : next;
+    if (peerOf !== undefined || next.size > 0) this.#changed.add(state);
+  }
+
+  /** @returns whether its pods are peers of others now, and have to be moved */
+  changeNamespace(name: string): boolean {
+    let isOther = false;
+    for (const { filing } of this.#networks.values()) isOther = filing.changeNamespace(name) || isOther;
+    return isOther;
+  }
+
+  /** How many numbers the peers have for a port that is watched. */
+  numbersOf(network: string, selection: Selection, port: PortName): number {
+    return this.#networks.get(network)?.live.get(selection.text)?.names.get(portNameText(port))?.counts.size ?? 0;
+  }
+
+  /** How many pods a selection has, or would have; it counts no further than the limit. */
+  membersOf(network: string, selection: Selection, limit: number): number {
+    const live = this.#networks.get(network)?.live.get(selection.text);
+    if (live !== undefined) return live.members.size;
+    let found = 0;
+    for (const namespace of this.#namespacesOf(selection))
+      for (const { pod } of this.#options.podsOf(namespace)) {
+        if (this.#isMember(network, selection, pod)) found += 1;
+        if (found > limit) return found;
+      }
+    return found;
+  }
+
+  *#namespacesOf({ scope }: Selection): Iterable<string> {
+    if ('namespace' in scope) yield scope.namespace;
+    else
+      for (const { name, labels } of this.#options.namespaces.values())
+        if (isSelected(scope.namespaces, labels)) yield name;
+  }
+
+  #isMember(network: string, { selector }: Selection, pod: PolicyPod): boolean {
+    return !pod.finished && isSelected(selector, pod.labels) && this.#isOn(network, pod);
+  }
+
+  /** How many pods are in a set. */
+  sizeOf({ network, selection, port }: PeerSetSpec): number {
+    const members = this.#networks.get(network)?.live.get(selection.text)?.members ?? new Set<PodState>();
+    return [...members].filter(({ pod }) => hasPort(pod, port)).length;
+  }
+
+  flush(): void {
+    for (const state of this.#changed) {
+      const sets = this.#setsOf(state);
+      this.#options.facts.set('policyPeer', state.key, sets.size === 0 ? undefined : { sets });
+    }
+    this.#changed.clear();
+  }
+
+  #setsOf({ pod, peerOf }: PodState): ReadonlyMap<string, readonly Ip[]> {
+    const found = new Map<string, readonly Ip[]>();
+    for (const { network, sets } of peerOf ?? []) {
+      if (sets.size === 0) continue;
+      const ips = this.#options.placementOf(pod.namespace)?.addressesOn(network, pod) ?? [];
+      for (const [id, { spec }] of sets) if (ips.length > 0 && hasPort(pod, spec.port)) found.set(id, ips);
+    }
+    return found;
+  }
+
+  #peersWith(pod: PolicyPod): LivePeers[] {
+    if (pod.finished || pod.addresses.size === 0 || this.#networks.size === 0) return [];
+    const placement = this.#options.placementOf(pod.namespace);
+    return (placement?.networksOf(pod.addresses) ?? []).flatMap((network) => {
+      const found = this.#networks.get(network)?.filing.matching(pod.namespace, pod.labels) ?? [];
+      return found.length > 0 && this.#isOn(network, pod) ? found : [];
+    });
+  }
+
+  #isOn(network: string, pod: PolicyPod): boolean {
+    return (this.#options.placementOf(pod.namespace)?.addressesOn(network, pod) ?? []).length > 0;
+  }
+
+  #ensure(network: string, selection: Selection): LivePeers {
+    const peers = this.#networks.get(network) ?? { filing: new PeerFiling(this.#options.namespaces), live: new Map() };
+    this.#networks.set(network, peers);
+    const known = peers.live.get(selection.text);
+    if (known !== undefined) return known;
+    const { selector } = selection;
+    const live: LivePeers = {
+      ...{ network, selection, selector, members: new Set(), enough: ENOUGH, sets: new Map(), names: new Map() },
+    };
+    peers.live.set(selection.text, live);
+    for (const namespace of peers.filing.add(live))
+      for (const state of this.#options.podsOf(namespace)) this.#join(live, state);
+    this.#checkSize(live);
+    return live;
+  }
+
+  #join(live: LivePeers, state: PodState): void {
+    if (!this.#isMember(live.network, live.selection, state.pod)) return;
+    live.members.add(state);
+    state.peerOf ??= new Set();
+    state.peerOf.add(live);
+  }
+
+  /** Each time at twice as many, so that what follows costs little for each pod. */
+  #checkSize(live: LivePeers): void {
+    if (live.members.size <= live.enough) return;
+    live.enough = 2 * live.members.size;
+    this.#options.onGrown(live.selection);
+  }
+
+  #dropIfUnused(live: LivePeers): void {
+    if (live.sets.size > 0 || live.names.size > 0) return;
+    const peers = this.#networks.get(live.network);
+    peers?.live.delete(live.selection.text);
+    peers?.filing.delete(live);
+    if (peers?.live.size === 0) this.#networks.delete(live.network);
+    for (const state of live.members) {
+      state.peerOf?.delete(live);
+      if (state.peerOf?.size === 0) state.peerOf = undefined;
+      this.#changed.add(state);
+    }
+  }
+
+  #markMembers({ members }: LivePeers): void {
+    for (const state of members) this.#changed.add(state);
+  }
+
+  #recount(live: LivePeers, before: PolicyPod | undefined, after: PolicyPod | undefined): void {
+    for (const watch of live.names.values()) {
+      const isLess = before !== undefined && count(watch, before, -1);
+      const isMore = after !== undefined && count(watch, after, 1);
+      if (!isLess && !isMore) continue;
+      const used = usedNumbers(watch);
+      if (isDeepStrictEqual(used, watch.used)) continue;
+      watch.used = used;
+      for (const onChange of [...watch.readers.keys()]) onChange();
+    }
+  }
+}
+
+const ENOUGH = 1024;
+
+const hasPort = (pod: PolicyPod, port: PeerSetSpec['port']): boolean =>
+  port === undefined || numberOf(port, pod.ports) === port.port;
+
+/** @returns whether it changes which numbers count */
+const count = ({ port, counts }: NameWatch, pod: PolicyPod, by: 1 | -1): boolean => {
+  const number = numberOf(port, pod.ports);
+  if (number === undefined) return false;
+  const after = (counts.get(number) ?? 0) + by;
+  if (after > 0) counts.set(number, after);
+  else counts.delete(number);
+  return after === 0 || after === by || counts.size > MAX_NUMBERS;
+};
+
+/** Where there are too many, those of most pods: who adds numbers must not push out what others use. */
+const usedNumbers = ({ counts }: NameWatch): readonly number[] => {
+  const numbers = [...counts].sort(([a, some], [b, others]) => others - some || a - b).map(([number]) => number);
+  return numbers.slice(0, MAX_NUMBERS).sort((a, b) => a - b);
+};

@@ -1,0 +1,154 @@
+/** On which network a namespace's pods are, and which of their addresses count there. */
+import { DEFAULT_NETWORK_NAME, nadKey, parseNadKey } from '../../../api/names.ts';
+import { networkFamilies } from '../../../api/network.ts';
+import { type Cidr, cidrContainsIp, cidrFamily } from '../../../net/cidr.ts';
+import { type Family, type Ip, ipFamily } from '../../../net/ip.ts';
+import type { FactStore } from '../../model/fact-store.ts';
+import { nodeSubnetsId } from '../../model/facts.ts';
+import type { TrackedView } from '../../model/tracked-view.ts';
+import type { View } from '../../model/view.ts';
+import type { PolicyPod } from './types.ts';
+import { Watched } from './watched.ts';
+
+/** Where pods of a namespace are targets. */
+export interface Site {
+  /** Absent while the namespace waits for its primary network: its pods have no port there yet. */
+  readonly network: string | undefined;
+  /** Of its pods; empty while the network is unknown. */
+  readonly families: readonly Family[];
+  /** Whether an address of the default network makes its pods peers there, and is not only for the infrastructure. */
+  readonly isOnDefault: boolean;
+}
+
+interface Attachment {
+  readonly network: string;
+  readonly subnets: readonly Cidr[];
+  /** Each node has a part of the subnets, and gives addresses of it only. */
+  readonly isByNode: boolean;
+}
+
+/** The networks that one namespace's pods can have addresses on. */
+export class Placement {
+  readonly #namespace: string;
+  readonly #facts: FactStore;
+  readonly #view: TrackedView;
+  readonly #site: Watched<Site>;
+  readonly #onChange: () => void;
+  /** By NAD key, of its pods' addresses. */
+  readonly #attachments = new Map<string, { readonly watched: Watched<Attachment | undefined>; uses: number }>();
+
+  /** By `nodeSubnetsId`, of nodes with its pods. */
+  readonly #nodeSubnets = new Map<string, Watched<readonly Cidr[]>>();
+
+  /** @param onChange its pods are elsewhere now, or their addresses are */
+  constructor(namespace: string, facts: FactStore, view: TrackedView, onChange: () => void) {
+    this.#namespace = namespace;
+    this.#facts = facts;
+    this.#view = view;
+    this.#onChange = onChange;
+    this.#site = new Watched(facts, view, (known) => siteOf(namespace, known), onChange);
+  }
+
+  get site(): Site {
+    return this.#site.value;
+  }
+
+  /** A pod has addresses under these keys, so that they are looked at. */
+  use(nadKeys: Iterable<string>): void {
+    for (const key of nadKeys) {
+      const known = this.#attachments.get(key);
+      if (known !== undefined) known.uses += 1;
+      else this.#attachments.set(key, { watched: this.#watch(key), uses: 1 });
+    }
+  }
+
+  unuse(nadKeys: Iterable<string>): void {
+    for (const key of nadKeys) {
+      const known = this.#attachments.get(key);
+      if (known === undefined) continue;
+      known.uses -= 1;
+      if (known.uses > 0) continue;
+      known.watched.stop();
+      this.#attachments.delete(key);
+    }
+  }
+
+  /** Networks on which addresses of a pod count, each once. */
+  networksOf(addresses: ReadonlyMap<string, readonly Ip[]>): readonly string[] {
+    const names: string[] = [];
+    for (const key of addresses.keys()) {
+      const network = this.#attachment(key)?.network;
+      if (network !== undefined && !names.includes(network)) names.push(network);
+    }
+    return names;
+  }
+
+  /** Those that are of the network's own subnets; on layer 3 of those of the pod's node, once it has some. */
+  addressesOn(network: string, { addresses, node }: Pick<PolicyPod, 'addresses' | 'node'>): readonly Ip[] {
+    const parts: (readonly Ip[])[] = [];
+    for (const [key, ips] of addresses) {
+      const attachment = this.#attachment(key);
+      if (attachment?.network !== network) continue;
+      const ofNode = attachment.isByNode && node !== undefined ? this.#subnetsOf(node, network) : [];
+      const isOwn = (ip: Ip): boolean =>
+        isIn(attachment.subnets, ip) &&
+        (!ofNode.some((subnet) => cidrFamily(subnet) === ipFamily(ip)) || isIn(ofNode, ip));
+      // Usually the list itself, which is held once.
+      parts.push(ips.every(isOwn) ? ips : ips.filter(isOwn));
+    }
+    return parts.length === 1 ? (parts[0] ?? []) : parts.flat();
+  }
+
+  stop(): void {
+    this.#site.stop();
+    for (const { watched } of this.#attachments.values()) watched.stop();
+    this.#attachments.clear();
+    for (const watched of this.#nodeSubnets.values()) watched.stop();
+    this.#nodeSubnets.clear();
+  }
+
+  #attachment(key: string): Attachment | undefined {
+    if (key === DEFAULT_NETWORK_NAME && !this.#site.value.isOnDefault) return undefined;
+    return this.#attachments.get(key)?.watched.value;
+  }
+
+  #subnetsOf(node: string, network: string): readonly Cidr[] {
+    const id = nodeSubnetsId(node, network);
+    const known = this.#nodeSubnets.get(id);
+    if (known !== undefined) return known.value;
+    const read = (view: View): readonly Cidr[] => view.nodeSubnets(node, network);
+    const watched = new Watched(this.#facts, this.#view, read, this.#onChange);
+    this.#nodeSubnets.set(id, watched);
+    return watched.value;
+  }
+
+  #watch(key: string): Watched<Attachment | undefined> {
+    return new Watched(this.#facts, this.#view, (view) => attachmentOf(key, this.#namespace, view), this.#onChange);
+  }
+}
+
+const isIn = (subnets: readonly Cidr[], ip: Ip): boolean => subnets.some((subnet) => cidrContainsIp(subnet, ip));
+
+/** A namespace whose object is gone while its pods are not stays where its NAD says, and isolated. */
+const siteOf = (name: string, view: View): Site => {
+  const namespace = view.namespace(name);
+  const primary = namespace?.wantsPrimaryNetwork === false ? undefined : view.primaryNad(name)?.network;
+  const network = primary ?? (namespace?.wantsPrimaryNetwork === true ? undefined : DEFAULT_NETWORK_NAME);
+  const known = network === undefined ? undefined : view.network(network);
+  return {
+    network,
+    families: known === undefined ? [] : networkFamilies(known),
+    isOnDefault: namespace?.wantsPrimaryNetwork === false,
+  };
+};
+
+/** Undefined: of no network that is known, or by a NAD of another namespace, which no pod is attached by to be a peer. */
+const attachmentOf = (key: string, namespace: string, view: View): Attachment | undefined => {
+  const nad = parseNadKey(key);
+  if (key !== DEFAULT_NETWORK_NAME && nad?.namespace !== namespace) return undefined;
+  const network =
+    nad === undefined ? view.network(DEFAULT_NETWORK_NAME) : view.networkOfNad(nadKey(nad.namespace, nad.name));
+  if (network === undefined) return undefined;
+  const subnets = network.subnets.map(({ cidr }) => cidr);
+  return { network: network.name, subnets, isByNode: network.topology === 'layer3' };
+};

@@ -1,0 +1,292 @@
+/**
+ * NetworkPolicies as facts. It is told what changes, looks only at what that may concern, and writes the facts that follow: which rules,
+ * peer sets and deny groups exist, which of them a pod of this node holds, and which pods of any node are peers. The result depends on the
+ * objects alone and not on the order in which they came.
+ */
+import type { FactStore } from '../../model/fact-store.ts';
+import { TrackedView } from '../../model/tracked-view.ts';
+import type { LocalSettings } from '../../model/view.ts';
+import type { Problem } from '../problem.ts';
+import { isSameLog } from './acl-log.ts';
+import type { AdminProjection } from './admin/admin-projection.ts';
+import { AdminTable } from './admin/admin-table.ts';
+import type { PolicyNode } from './admin/node-peers.ts';
+import { canonicalSelector, isSelected } from './canonical-selector.ts';
+import { type IsolatingPolicy, isolatingPolicies, notesOf, type PolicyDescription } from './describe.ts';
+import { evaluatedPod } from './evaluated-pod.ts';
+import { Failures, namespaceObject, podObject, policyObject } from './failures.ts';
+import { groupsOf, putPod } from './namespace-pods.ts';
+import { PeerTable } from './peer-table.ts';
+import { Placement, type Site } from './placement.ts';
+import { Postings } from './postings.ts';
+import type { NamespaceState, PolicyState, TargetGroup } from './state.ts';
+import { TargetTable } from './target-table.ts';
+import type { Selection } from './templates.ts';
+import type { PolicyNamespace, PolicyPod, PolicyProjection } from './types.ts';
+
+export class PolicyIndex {
+  readonly #facts: FactStore;
+  readonly #view: TrackedView;
+  readonly #known = new Map<string, PolicyNamespace>();
+  /** Of namespaces with pods or policies. */
+  readonly #states = new Map<string, NamespaceState>();
+  readonly #peers: PeerTable;
+  readonly #targets: TargetTable;
+  readonly #failures = new Failures();
+  readonly #admin: AdminTable;
+
+  constructor(facts: FactStore, settings: LocalSettings) {
+    this.#facts = facts;
+    this.#view = new TrackedView(facts, settings);
+    const namespaces = this.#known;
+    this.#peers = new PeerTable({
+      facts,
+      namespaces,
+      podsOf: (namespace) => this.#states.get(namespace)?.pods.values() ?? [],
+      placementOf: (namespace) => this.#states.get(namespace)?.placement,
+      onGrown: (selection) => this.#markUsers(selection),
+    });
+    this.#targets = new TargetTable({
+      facts,
+      namespaces,
+      peers: this.#peers,
+      stateOf: (name) => this.#states.get(name),
+      failures: this.#failures,
+    });
+    this.#admin = new AdminTable({
+      ...{ facts, view: this.#view, cluster: settings.cluster, namespaces, peers: this.#peers },
+      placementOf: (namespace) => this.#states.get(namespace)?.placement,
+      settle: () => this.#settleAll(),
+      setSubjects: (pod, sets) => this.#targets.setSubjects(pod, sets),
+    });
+  }
+
+  /** Undefined when the policy is gone. @param key `namespace/name` */
+  changePolicy(key: string, after: PolicyProjection | undefined): void {
+    const state = this.#ensure(namespaceOf(key));
+    this.#follow(state, policyObject(key), () => {
+      const before = state.policies.get(key);
+      const group = after && this.#ensureGroup(state, after);
+      if (before !== undefined) this.#endPolicy(state, before, group);
+      if (after !== undefined && group !== undefined) this.#addPolicy(state, key, after, group);
+    });
+  }
+
+  /** Undefined when the pod is gone. @param key `namespace/name` */
+  changePod(key: string, given: PolicyPod | undefined): void {
+    const after = given && evaluatedPod(key, given, this.#facts.get('pod', key));
+    const state = this.#ensure(namespaceOf(key));
+    const known = state.pods.get(key);
+    const before = known?.pod;
+    if (after !== undefined || known !== undefined) {
+      const pod = putPod(state, key, after, known);
+      this.#follow(state, podObject(key), () => {
+        state.placement.use(after?.addresses.keys() ?? []);
+        this.#targets.move(pod, groupsOf(state, after));
+        this.#peers.move(pod, before, after);
+        this.#admin.movePod(pod, after !== undefined);
+        state.placement.unuse(before?.addresses.keys() ?? []);
+      });
+      if (after === undefined) this.#failures.forget(state.name, podObject(key));
+    } else this.#settle(state, podObject(key));
+    // Last: without it the pod gets no port.
+    const isDecided = after?.isLocal === true && state.pods.get(key)?.isUndecided !== true;
+    if (isDecided) this.#facts.set('decidedPod', key, true);
+    else if (before?.isLocal === true) this.#facts.set('decidedPod', key, undefined);
+  }
+
+  /** Undefined when the namespace is gone. */
+  changeNamespace(name: string, after: PolicyNamespace | undefined): void {
+    const before = this.#known.get(name);
+    if (after === undefined) this.#known.delete(name);
+    else this.#known.set(name, after);
+    const state = this.#states.get(name);
+    if (state === undefined) {
+      this.#peers.changeNamespace(name);
+      this.#admin.changeNamespace(name);
+      return;
+    }
+    this.#follow(state, namespaceObject(name), () => {
+      const isElsewhere = this.#peers.changeNamespace(name);
+      const isSubject = this.#admin.changeNamespace(name);
+      if (isSubject) for (const pod of state.pods.values()) this.#admin.movePod(pod, true);
+      if (isElsewhere) for (const pod of state.pods.values()) this.#peers.move(pod, pod.pod, pod.pod);
+      if (!isSameLog(before?.log, after?.log)) this.#markAll(state);
+    });
+  }
+
+  /** Undefined when the policy is gone. @param key `AdminNetworkPolicy/name` */
+  changeAdminPolicy(key: string, after: AdminProjection | undefined): void {
+    this.#admin.changePolicy(key, after);
+    this.#settleAll();
+  }
+
+  /** Undefined when the node is gone. */
+  changeNode(name: string, after: PolicyNode | undefined): void {
+    this.#admin.changeNode(name, after);
+    this.#settleAll();
+  }
+
+  problems(): Problem[] {
+    const ofPolicies = this.#states.values().flatMap((state) => this.#problemsOf(state));
+    const ofNamespaces = this.#known.values().flatMap(({ problems }) => problems);
+    return [...ofPolicies, ...ofNamespaces, ...this.#admin.problems(), ...this.#failures.problems()];
+  }
+
+  /** @param key `namespace/name` */
+  describePolicy(key: string): PolicyDescription | undefined {
+    const state = this.#states.get(namespaceOf(key));
+    const policy = state?.policies.get(key);
+    if (state === undefined || policy === undefined) return undefined;
+    const { site } = state.placement;
+    const rules = [...this.#targets.rulesOf(policy).values()].map(({ id, fact, set }) => ({
+      ...{ id, fact },
+      ...(set && { peers: { selects: set.selects, pods: this.#peers.sizeOf(set) } }),
+    }));
+    return {
+      policy: policy.projection.policy,
+      network: site.network,
+      targets: [...policy.group.members].map((member) => member.key).sort(),
+      rules,
+      problems: [
+        ...policy.projection.problems,
+        ...this.#notesOf(policy, site),
+        ...this.#failures.problems(policyObject(key)),
+      ],
+    };
+  }
+
+  /** Keys of the policies that have a rule, sorted. It looks at all of them: for people only. */
+  policiesOfRule(id: string): string[] {
+    const all = this.#states.values().flatMap(({ policies }) => policies.values());
+    return [...all.filter((policy) => this.#targets.rulesOf(policy).has(id)).map(({ key }) => key)].sort();
+  }
+
+  /** Of a pod of this node. @param key `namespace/name` */
+  isolating(key: string): IsolatingPolicy[] {
+    const groups = this.#states.get(namespaceOf(key))?.pods.get(key)?.target?.groups;
+    return isolatingPolicies(groups?.values().flatMap(({ policies }) => policies.values()) ?? []);
+  }
+
+  #problemsOf({ policies, placement }: NamespaceState): Problem[] {
+    return [...policies.values()].flatMap((policy) => [
+      ...policy.projection.problems,
+      ...this.#notesOf(policy, placement.site),
+    ]);
+  }
+
+  #notesOf(policy: PolicyState, site: Site): Problem[] {
+    return notesOf(policy, site, (network, selection, port) => this.#peers.numbersOf(network, selection, port));
+  }
+
+  #addPolicy(state: NamespaceState, key: string, projection: PolicyProjection, group: TargetGroup): void {
+    const policy: PolicyState = {
+      ...{ key, projection, group, templates: undefined, excess: undefined, members: new Map() },
+      ...{ rules: new Map(), perTarget: [], unwatch: [] },
+    };
+    state.policies.set(key, policy);
+    this.#targets.add(policy);
+  }
+
+  /** @param next the group that it goes to, which stays though it may be empty now */
+  #endPolicy(state: NamespaceState, policy: PolicyState, next: TargetGroup | undefined): void {
+    const { group } = policy;
+    state.policies.delete(policy.key);
+    this.#targets.end(policy);
+    if (group.policies.size > 0 || group === next) return;
+    state.groups.delete(group.selector.text);
+    state.filed.delete(group);
+    for (const member of [...group.members]) this.#targets.leave(group, member);
+  }
+
+  #ensureGroup(state: NamespaceState, { policy }: PolicyProjection): TargetGroup {
+    const selector = canonicalSelector(policy.podSelector);
+    const known = state.groups.get(selector.text);
+    if (known !== undefined) return known;
+    const group: TargetGroup = {
+      selector,
+      policies: new Set(),
+      named: new Set(),
+      isolating: { Ingress: 0, Egress: 0 },
+      members: new Set(),
+      rules: new Map(),
+    };
+    state.groups.set(selector.text, group);
+    state.filed.add(group);
+    for (const pod of state.pods.values()) {
+      if (pod.pod.isLocal && !pod.pod.finished && isSelected(selector, pod.pod.labels)) this.#targets.join(group, pod);
+    }
+    return group;
+  }
+
+  #ensure(name: string): NamespaceState {
+    const known = this.#states.get(name);
+    if (known !== undefined) return known;
+    const state: NamespaceState = {
+      name,
+      placement: new Placement(name, this.#facts, this.#view, () => this.#replace(state)),
+      pods: new Map(),
+      policies: new Map(),
+      groups: new Map(),
+      filed: new Postings(),
+    };
+    this.#states.set(name, state);
+    return state;
+  }
+
+  /** Its pods are on another network now, or their addresses are. */
+  #replace(state: NamespaceState): void {
+    this.#follow(state, namespaceObject(state.name), () => {
+      this.#markAll(state);
+      for (const pod of state.pods.values()) {
+        this.#peers.move(pod, pod.pod, pod.pod);
+        this.#admin.movePod(pod, true);
+      }
+    });
+  }
+
+  /** It looks at all policies, and is called when a selection has twice as many members as before. */
+  #markUsers({ text }: Selection): void {
+    for (const { policies } of this.#states.values())
+      for (const policy of policies.values()) if (policy.members.has(text)) this.#targets.markPolicy(policy);
+  }
+
+  #markAll(state: NamespaceState): void {
+    for (const policy of state.policies.values()) this.#targets.markPolicy(policy);
+    for (const { members } of state.groups.values()) this.#targets.markTargets(members);
+  }
+
+  /** What throws closes the pods that it may be about, and the next one of the same object opens them. */
+  #follow(state: NamespaceState, object: string, change: () => void): void {
+    const hadFailed = this.#failures.forget(state.name, object);
+    const isFailing = this.#failures.isFailing(state.name, object, () => {
+      change();
+      if (hadFailed) this.#restore(state);
+    });
+    if (hadFailed || isFailing) this.#targets.markPods(state.pods.values());
+    this.#settle(state, object);
+  }
+
+  #restore(state: NamespaceState): void {
+    for (const pod of state.pods.values()) this.#targets.move(pod, groupsOf(state, pod.pod));
+    this.#targets.restore(state);
+  }
+
+  #settleAll(): void {
+    this.#admin.settle();
+    this.#targets.settle();
+    this.#peers.flush();
+  }
+
+  #settle(state: NamespaceState, object: string): void {
+    if (this.#failures.isFailing(state.name, object, () => this.#settleAll())) {
+      this.#targets.markPods(state.pods.values());
+      this.#targets.settle();
+    }
+    if (state.pods.size > 0 || state.policies.size > 0) return;
+    state.placement.stop();
+    this.#states.delete(state.name);
+  }
+}
+
+const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));

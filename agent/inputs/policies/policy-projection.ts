@@ -1,0 +1,69 @@
+/**
+ * What the agent keeps of a NetworkPolicy. It never throws: a policy that cannot be read isolates the pods that it may be about and
+ * allows nothing, and nothing else changes.
+ */
+import { createHash } from 'node:crypto';
+import { ApiError } from '../../../api/errors.ts';
+import {
+  type NetworkPolicy,
+  parseNetworkPolicy,
+  readPolicyReach,
+  STATELESS_ANNOTATION,
+} from '../../../api/network-policy.ts';
+import { type Problem, readOr } from '../problem.ts';
+import { costOf, excessOf, NO_COST, POLICY_LIMITS, type PolicyCost } from './cost.ts';
+import { MAX_PREFIXES, templatesOf } from './templates.ts';
+import type { PolicyProjection } from './types.ts';
+
+/** The parts that every object of the API has; what else is in it may be anything. */
+interface PolicyObject {
+  readonly metadata: {
+    readonly namespace?: string | undefined;
+    readonly name: string;
+    readonly uid?: string | undefined;
+    readonly annotations?: Readonly<Record<string, string>> | undefined;
+  };
+}
+
+/** @param before as the same policy was projected before: a change of its other metadata works nothing out */
+export const projectPolicy = (object: PolicyObject, before?: PolicyProjection): PolicyProjection => {
+  const { namespace = '', name, uid = '' } = object.metadata;
+  const source = sourceOf(object);
+  if (before?.source === source) return before;
+  const problems: Problem[] = [];
+  const policy = readOr(`NetworkPolicy/${namespace}/${name}`, problems, () => withinBounds(parseNetworkPolicy(object)));
+  if (policy !== undefined) return { ...policy, source, problems };
+  const reach = readPolicyReach('spec' in object ? object.spec : undefined);
+  return {
+    policy: { namespace, name, uid, ...reach, ingress: [], egress: [], stateless: false },
+    problems: problems.map(closed),
+    ...{ source, cost: NO_COST },
+  };
+};
+
+/** @throws ApiError */
+const withinBounds = (policy: NetworkPolicy): { policy: NetworkPolicy; cost: PolicyCost } => {
+  const templates = templatesOf(policy);
+  if (templates === undefined)
+    throw new ApiError('ERR_API_RULE', `spec: its ipBlocks make more than ${MAX_PREFIXES} prefixes`);
+  const cost = costOf(templates);
+  const excess = excessOf(cost, POLICY_LIMITS);
+  if (excess !== undefined) throw new ApiError('ERR_API_RULE', `spec: it has ${excess}`);
+  return { policy, cost };
+};
+
+/** All that a projection is made of. Objects of different texts have different digests, whoever writes them. */
+const sourceOf = (object: PolicyObject): string => {
+  const { namespace, name, uid, annotations } = object.metadata;
+  const spec = 'spec' in object ? object.spec : undefined;
+  const parts = [namespace, name, uid, annotations?.[STATELESS_ANNOTATION], spec];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
+};
+
+/** A message goes into events and logs, and names of unknown fields can be of any length. */
+const MAX_FINDING = 400;
+
+const closed = ({ message, ...problem }: Problem): Problem => {
+  const finding = message.length > MAX_FINDING ? `${message.slice(0, MAX_FINDING)}...` : message;
+  return { ...problem, message: `${finding}; the policy isolates its pods and allows nothing` };
+};

@@ -1,0 +1,60 @@
+/** What network policies are about, and who keeps the facts that follow from them. */
+import { jsonEqual } from '../../kube/json-equal.ts';
+import { partOf } from '../../kube/reflector/part-of.ts';
+import type { ObjectCache } from '../../kube/reflector/types.ts';
+import { type AdminCaches, followAdminPolicies } from './admin-inputs.ts';
+import type { NamespaceParts } from './namespace-parts.ts';
+import type { NodeProjection } from './node-projection.ts';
+import type { PodParts } from './pod-parts.ts';
+import type { PolicyNode } from './policies/admin/node-peers.ts';
+import type { PolicyIndex } from './policies/policy-index.ts';
+import type { PolicyNamespace, PolicyPod, PolicyProjection } from './policies/types.ts';
+
+export interface PolicyCaches {
+  readonly policies: ObjectCache<PolicyProjection>;
+  /** All of the cluster. */
+  readonly pods: ObjectCache<PolicyPod>;
+  readonly namespaces: ObjectCache<PolicyNamespace>;
+  readonly nodes: ObjectCache<PolicyNode>;
+  readonly admin: AdminCaches;
+}
+
+/** Mirrors with what policies are about among their parts. */
+interface Wholes {
+  readonly nodes: ObjectCache<Pick<NodeProjection, 'peer'>>;
+  readonly namespaces: ObjectCache<Pick<NamespaceParts, 'policy'>>;
+  readonly pods: ObjectCache<Pick<PodParts, 'policyPod'>>;
+}
+
+export const policyCaches = (
+  policies: ObjectCache<PolicyProjection>,
+  admin: AdminCaches,
+  { nodes, namespaces, pods }: Wholes,
+): PolicyCaches => ({
+  ...{ policies, admin },
+  nodes: partOf(nodes, ({ peer }) => peer, jsonEqual),
+  namespaces: partOf(namespaces, ({ policy }) => policy),
+  pods: partOf(pods, ({ policyPod }) => policyPod),
+});
+
+/**
+ * To be called after those who keep the facts about pods, namespaces and networks: a change reaches each of them in the same turn, and
+ * nothing is rendered in between, so a pod comes to be together with what isolates it.
+ * @returns what ends it
+ */
+export const followPolicies = (
+  index: PolicyIndex,
+  { policies, admin, pods, nodes, namespaces }: PolicyCaches,
+): (() => void) => {
+  const subscriptions = [
+    nodes.subscribe(({ key, after }) => index.changeNode(key, after)),
+    // Before the pods: a policy that comes moves others in their order, which costs where these have subjects.
+    followAdminPolicies(index, admin),
+    namespaces.subscribe(({ key, after }) => index.changeNamespace(key, after)),
+    pods.subscribe(({ key, after }) => index.changePod(key, after)),
+    policies.subscribe(({ key, after }) => index.changePolicy(key, after)),
+  ];
+  return () => {
+    for (const unsubscribe of subscriptions) unsubscribe();
+  };
+};

@@ -1,0 +1,118 @@
+/** What network policies need of a Pod. There are many: equal labels and ports are one object, and so are texts that many pods have. */
+import { z } from 'zod';
+import { type PodNetworks, parsePodNetworks } from '../../api/annotations/pod-networks.ts';
+import type { Labels } from '../../api/label-selector.ts';
+import { parseWith } from '../../api/parse.ts';
+import { SingleMap } from '../../base/single-map.ts';
+import { TextPool } from '../../base/text-pool.ts';
+import { WeakPool } from '../../base/weak-pool.ts';
+import { jsonEqual } from '../../kube/json-equal.ts';
+import type { KubeObject } from '../../kube/types.ts';
+import { addressOf, cidrFamily, type InterfaceAddress } from '../../net/cidr.ts';
+import type { Ip } from '../../net/ip.ts';
+import type { PolicyProtocol } from '../model/policies/facts.ts';
+import type { NamedPort, PolicyPod } from './policies/types.ts';
+import { readOr } from './problem.ts';
+
+export type PeerAddresses = PolicyPod['addresses'];
+
+/** Undefined of a host-network pod. @throws ApiError */
+export const projectPolicyPod = (object: KubeObject, localNode: string): Omit<PolicyPod, 'addresses'> | undefined => {
+  const { namespace = '', name, labels } = object.metadata;
+  const { spec, status } = parseWith(bodySchema, object, 'Pod');
+  if (spec.hostNetwork === true) return undefined;
+  return {
+    namespace: TEXTS.one(namespace),
+    name,
+    labels: internedLabels(labels),
+    isLocal: spec.nodeName === localNode,
+    ...(spec.nodeName !== undefined && { node: TEXTS.one(spec.nodeName) }),
+    finished: status?.phase === 'Succeeded' || status?.phase === 'Failed',
+    ports: internedPorts(portsOf(spec)),
+  };
+};
+
+/**
+ * What cannot be read gives none: the pod's own node reports it. Neither does an interface with two addresses of a family, which nobody gives:
+ * whoever makes a pod writes what he likes here, and would have a tenant's rules let in addresses of others.
+ * @param from the entries, or the annotation that has them @param pod `namespace/name`
+ */
+export const peerAddresses = (from: PodNetworks | string | undefined, pod: string): PeerAddresses => {
+  const networks = typeof from === 'string' ? readOr(`Pod/${pod}`, [], () => parsePodNetworks(from, pod)) : from;
+  // Nobody is reached at a locked interface, whatever policies say.
+  const open = [...(networks ?? [])].filter(
+    ([, { role, ipAddresses }]) => role !== 'infrastructure-locked' && isOnePerFamily(ipAddresses),
+  );
+  if (open.length === 0) return NO_ADDRESSES;
+  const entries = open.map(([nadKey, { ipAddresses }]) => [TEXTS.one(nadKey), ipAddresses.map(ownAddress)] as const);
+  const [only] = entries;
+  return only !== undefined && entries.length === 1 ? new SingleMap(...only) : new Map(entries);
+};
+
+export const NO_ADDRESSES: PeerAddresses = new Map();
+
+const isOnePerFamily = (addresses: readonly InterfaceAddress[]): boolean =>
+  new Set(addresses.map(cidrFamily)).size === addresses.length;
+
+/** V8 keeps a text for as long as a slice of it. */
+const ownAddress = (address: InterfaceAddress): Ip =>
+  Buffer.from(addressOf(address), 'latin1').toString('latin1') as Ip;
+
+const TEXTS = new TextPool(16_384);
+const LABELS = new WeakPool<Labels>(jsonEqual);
+const PORTS = new WeakPool<readonly NamedPort[]>(jsonEqual);
+
+const internedLabels = (labels: Labels | undefined): Labels => {
+  const pairs = Object.entries(labels ?? {});
+  if (pairs.length === 0) return NO_LABELS;
+  const own = Object.fromEntries(pairs.map(([key, value]) => [TEXTS.one(key), TEXTS.one(String(value))]));
+  return LABELS.one(own, JSON.stringify(own));
+};
+
+const NO_LABELS: Labels = {};
+
+const internedPorts = (ports: readonly NamedPort[]): readonly NamedPort[] =>
+  ports.length === 0 ? NO_PORTS : PORTS.one(ports, JSON.stringify(ports));
+
+const NO_PORTS: readonly NamedPort[] = [];
+
+/** Those of containers that run as long as the pod does. More than so many names one pod has not. */
+const portsOf = ({ containers, initContainers }: z.output<typeof bodySchema>['spec']): NamedPort[] => {
+  const sidecars = initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always');
+  return [...containers, ...sidecars]
+    .flatMap(({ ports }) => ports)
+    .flatMap((port) => portSchema.safeParse(port).data ?? [])
+    .slice(0, MAX_NAMED_PORTS)
+    .map(({ name, protocol, containerPort }) => ({
+      name: TEXTS.one(name),
+      protocol: protocol.toLowerCase() as PolicyProtocol,
+      port: containerPort,
+    }));
+};
+
+const MAX_NAMED_PORTS = 256;
+
+const portSchema = z.object({
+  name: z.string().min(1),
+  protocol: z.enum(['TCP', 'UDP', 'SCTP']).default('TCP'),
+  containerPort: z.int().min(1).max(65_535),
+});
+
+/** A port that cannot be read has no name that a policy could mean. */
+const containersSchema = z
+  .array(
+    z
+      .object({ ports: z.array(z.unknown()).catch([]), restartPolicy: z.unknown().optional() })
+      .catch({ ports: [], restartPolicy: undefined }),
+  )
+  .catch([]);
+
+const bodySchema = z.object({
+  spec: z.object({
+    nodeName: z.string().min(1).optional(),
+    hostNetwork: z.boolean().optional(),
+    containers: containersSchema,
+    initContainers: containersSchema,
+  }),
+  status: z.object({ phase: z.string().optional() }).optional(),
+});

@@ -1,0 +1,17 @@
+/** How much of network policies this node has. */
+import type { FactStore } from '../model/fact-store.ts';
+import type { AgentMetrics } from './metrics.ts';
+
+export const observePolicies = ({ gauge }: Pick<AgentMetrics, 'gauge'>, facts: FactStore): void => {
+  gauge('udn_agent_policy_rules', () => [...facts.ids('policyRule')].length);
+  gauge('udn_agent_policy_peer_sets', () => [...facts.ids('peerSet')].length);
+  gauge('udn_agent_policy_set_members', () => membersIn(facts));
+};
+
+const membersIn = (facts: FactStore): number => {
+  let members = 0;
+  for (const pod of facts.ids('policyPeer')) {
+    for (const addresses of facts.get('policyPeer', pod)?.sets.values() ?? []) members += addresses.length;
+  }
+  return members;
+};

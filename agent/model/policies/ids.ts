@@ -1,0 +1,54 @@
+/**
+ * Ids of what policies are made of, and the names of their rows. Selectors and blocks are a tenant's words: names are of SHA-256 and not
+ * of `hashedName`, whose 64 bits of FNV anyone can make collide, and a row whose name is taken cannot be inserted.
+ */
+import { createHash } from 'node:crypto';
+import type { Family } from '../../../net/ip.ts';
+import type { AdminRuleFact, DenyGroupFact, PolicyDirection, PolicyRuleFact, SubjectSetFact } from './facts.ts';
+
+/** Of two rules that are the same it is the same. */
+export const ruleId = ({ network, direction, family, peers, l4, stateless, log }: PolicyRuleFact): string =>
+  digest([
+    network,
+    direction,
+    family,
+    peers.kind === 'any' ? 'any' : peers.kind === 'set' ? peers.set : peers.blocks,
+    l4 === undefined ? 'all' : [l4.protocol, l4.ports ?? 'all'],
+    stateless === true,
+    log === undefined ? 'unlogged' : [log.name, log.severity],
+  ]);
+
+/** @param selects the selectors in canonical form */
+export const peerSetId = (network: string, selects: string): string => digest([network, selects]);
+
+export const denyGroupId = ({ network, log }: DenyGroupFact): string =>
+  digest(log === undefined ? [network] : [network, log.namespace, log.severity]);
+
+export const subjectSetId = ({
+  network,
+  policy,
+  port = '',
+}: Pick<SubjectSetFact, 'network' | 'policy' | 'port'>): string => digest(['subjects', network, policy, port]);
+
+/**
+ * It stays while what a rule says changes, or which nodes there are: a row that changes costs less than one that is replaced.
+ * @param index of the rule in its policy
+ * @param part which of the rule's peers and ports it has
+ */
+export const adminRuleId = (
+  { policy, network, direction, family }: Pick<AdminRuleFact, 'policy' | 'network' | 'direction' | 'family'>,
+  index: number,
+  part: readonly unknown[],
+): string => digest(['admin', policy, network, direction, family, index, part]);
+
+/** Names of Address_Set and Port_Group: letters, digits and `_`, not a digit first (ovn-nb(5)). */
+export const peerSetName = (set: string, family: Family): string => `a${digest(['peers', set, family])}`;
+export const blockSetName = (rule: string): string => `a${digest(['blocks', rule])}`;
+export const targetSetName = (rule: string): string => `a${digest(['targets', rule])}`;
+export const subjectSetName = (set: string, family: Family): string => `a${digest(['subjects', set, family])}`;
+export const nodeSetName = (rule: string): string => `a${digest(['nodes', rule])}`;
+export const denyGroupName = (group: string, direction: PolicyDirection): string =>
+  `a${digest(['deny', group, direction])}`;
+
+const digest = (parts: readonly unknown[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);

@@ -1,0 +1,59 @@
+/** Who may reach whom in a namespace, as far as the policies of pods of this node decide. */
+import type { PolicyMatrixStatus } from '../../../api/policy-status.ts';
+import { adminRulesOf, rulesAbout } from './admin-rules.ts';
+import { podEnd } from './pod-end.ts';
+import type { PolicyReportSources } from './sources.ts';
+
+/** Nobody reads more, and it is a question for each pair. */
+const MAX_PODS = 64;
+/** Rules are looked at for each pair, and the agent does nothing else meanwhile. */
+const MAX_LOOKS = 500_000;
+/** Each takes its ports from what those before it have left: 40 µs, where hundreds have ports of their own. */
+const LOOKS_OF_ADMIN_RULE = 5;
+
+export const reportPolicyMatrix = (given: PolicyReportSources, namespace: string): PolicyMatrixStatus => {
+  const found = [...given.policyLookup.pods()].filter(([, pod]) => pod.namespace === namespace && !pod.finished);
+  const pods = found.map(([key]) => key).sort();
+  if (pods.length > MAX_PODS)
+    return { pods: [], ends: [], message: `namespace ${namespace} has ${pods.length} pods, more than ${MAX_PODS}` };
+  const sources = withMemory(given);
+  const local = found.filter(([, pod]) => pod.isLocal).map(([key]) => key);
+  const { facts } = sources;
+  const adminRules = adminRulesOf(facts);
+  const ofPolicies = local.reduce((sum, pod) => sum + (facts.get('podPolicy', pod)?.rules.length ?? 0), 0);
+  const ofAdmin = local.reduce((sum, pod) => sum + rulesAbout(adminRules, facts.get('podPolicy', pod)).length, 0);
+  if ((ofPolicies + ofAdmin * LOOKS_OF_ADMIN_RULE) * pods.length > MAX_LOOKS)
+    return {
+      pods: [],
+      ends: [],
+      message: `pods of namespace ${namespace} have ${ofPolicies + ofAdmin} rules here, too many for a matrix`,
+    };
+  const ends = local
+    .sort()
+    .flatMap((pod) =>
+      pods
+        .filter((peer) => peer !== pod)
+        .flatMap((peer) => [
+          podEnd(sources, { pod, direction: 'Egress', peer }, adminRules),
+          podEnd(sources, { pod, direction: 'Ingress', peer }, adminRules),
+        ]),
+    );
+  return { pods, ends: ends.map(withoutOthers) };
+};
+
+/** The same rules come again and again. */
+const withMemory = (sources: PolicyReportSources): PolicyReportSources => {
+  const { policyLookup } = sources;
+  const known = new Map<string, readonly string[]>();
+  const policiesOfRule = (rule: string): readonly string[] => {
+    const found = known.get(rule) ?? policyLookup.policiesOfRule(rule);
+    known.set(rule, found);
+    return found;
+  };
+  return { ...sources, policyLookup: { ...policyLookup, policiesOfRule } };
+};
+
+const withoutOthers = (end: PolicyMatrixStatus['ends'][number]): PolicyMatrixStatus['ends'][number] => ({
+  ...end,
+  families: end.families.map((one) => ({ ...one, rules: one.rules.filter(({ lacks }) => lacks === undefined) })),
+});

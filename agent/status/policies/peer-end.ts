@@ -1,0 +1,57 @@
+/** The other end of a connection, as far as this node knows it. */
+import { DEFAULT_NETWORK_NAME } from '../../../api/names.ts';
+import { type Ip, isIp, parseIp } from '../../../net/ip.ts';
+import type { PolicyPod } from '../../inputs/policies/types.ts';
+import type { PolicyReportSources } from './sources.ts';
+
+export interface PeerEnd {
+  /** Where both ends meet. */
+  readonly network?: string | undefined;
+  /** Of the peer on it. */
+  readonly addresses: readonly Ip[];
+  readonly verdict: 'denied' | 'unknown';
+  /** Absent: policies decide. */
+  readonly problem?: string | undefined;
+}
+
+/** @param network of the pod itself, where a policy selects it */
+export const peersOf = (
+  { facts, policyLookup }: PolicyReportSources,
+  peer: string,
+  own: PolicyPod,
+  network: string | undefined,
+): PeerEnd => {
+  const here = network ?? networkOfNamespace(facts, own.namespace);
+  if (here === undefined) return unknown(`namespace ${own.namespace} waits for its primary network`);
+  if (isIp(peer)) return { network: here, addresses: [parseIp(peer)], verdict: 'unknown' };
+  const other = policyLookup.pod(peer);
+  if (other === undefined)
+    return unknown(`${peer} is not known: there is no such pod, or it is on the network of its node`, here);
+  if (other.finished) return unknown(`${peer} has ended`, here);
+  const there = networkOfNamespace(facts, other.namespace);
+  if (there !== undefined && there !== here) {
+    const problem = `${peer} is on network ${there} and not on ${here}: networks are isolated from each other, whatever policies say`;
+    return { network: here, addresses: [], verdict: 'denied', problem };
+  }
+  const addresses = [...other.addresses].flatMap(([nad, ips]) => (networkOfNad(facts, nad) === here ? ips : []));
+  return addresses.length > 0
+    ? { network: here, addresses, verdict: 'unknown' }
+    : unknown(`${peer} has no address of network ${here} yet`, here);
+};
+
+const unknown = (problem: string, network?: string): PeerEnd => ({
+  network,
+  addresses: [],
+  verdict: 'unknown',
+  problem,
+});
+
+const networkOfNamespace = (facts: PolicyReportSources['facts'], name: string): string | undefined => {
+  const namespace = facts.get('namespace', name);
+  if (namespace === undefined) return undefined;
+  return namespace.wantsPrimaryNetwork ? facts.get('primaryNad', name)?.network : DEFAULT_NETWORK_NAME;
+};
+
+/** Addresses of the default network are under its name. */
+const networkOfNad = (facts: PolicyReportSources['facts'], nad: string): string | undefined =>
+  nad === DEFAULT_NETWORK_NAME ? DEFAULT_NETWORK_NAME : facts.get('nad', nad);

@@ -1,0 +1,30 @@
+/** What of network policies is told to people. */
+import type { IsolatingPolicy, PolicyDescription } from '../../inputs/policies/describe.ts';
+import type { PolicyPod } from '../../inputs/policies/types.ts';
+import type { FactStore } from '../../model/fact-store.ts';
+import type { Reconcilers } from '../../reconcile/reconcilers.ts';
+
+export interface PolicyLookup {
+  /** Policies, namespaces and pods have been read from the API server. */
+  isRead(): boolean;
+  /** `namespace/name` of each. */
+  policies(): Iterable<string>;
+  describe(policy: string): PolicyDescription | undefined;
+  /** Policies that select a pod of this node. @param pod `namespace/name` */
+  isolating(pod: string): readonly IsolatingPolicy[];
+  /** By `namespace/name`, of all nodes. */
+  pods(): Iterable<readonly [key: string, pod: PolicyPod]>;
+  pod(key: string): PolicyPod | undefined;
+  /** `namespace/name` of each policy that has the rule. */
+  policiesOfRule(rule: string): readonly string[];
+}
+
+export interface PolicyReportSources {
+  readonly facts: FactStore;
+  readonly reconcilers: Reconcilers;
+  readonly policyLookup: PolicyLookup;
+  /** Who wants the rows of a rule, those that drop, a set of subjects, a peer's membership, or a pod's port with its own memberships. */
+  readonly ownersOver: (subject: PolicySubject, key: string) => readonly string[];
+}
+
+type PolicySubject = 'policyRule' | 'denyGroup' | 'policyPeer' | 'pod' | 'adminRule' | 'subjectSet';

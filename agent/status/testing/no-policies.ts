@@ -1,0 +1,15 @@
+/** Of an agent that knows no network policy. */
+import type { PolicyReportSources } from '../policies/sources.ts';
+
+export const noPolicies: Pick<PolicyReportSources, 'policyLookup' | 'ownersOver'> = {
+  policyLookup: {
+    isRead: () => true,
+    policies: () => [],
+    describe: () => undefined,
+    isolating: () => [],
+    pods: () => [],
+    pod: () => undefined,
+    policiesOfRule: () => [],
+  },
+  ownersOver: () => [],
+};

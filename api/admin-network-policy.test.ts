@@ -1,0 +1,209 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseAdminPolicy } from './admin-network-policy.ts';
+import type { AdminPolicyKind } from './admin-policy/types.ts';
+
+const SUBJECT = { namespaces: { matchLabels: { team: 'a' } } };
+
+describe('parseAdminPolicy', () => {
+  it('reads an AdminNetworkPolicy', () => {
+    expect(
+      parse('AdminNetworkPolicy', {
+        priority: 7,
+        subject: { pods: { namespaceSelector: {}, podSelector: { matchLabels: { app: 'web' } } } },
+        ingress: [
+          {
+            name: 'monitoring',
+            action: 'Allow',
+            from: [{ namespaces: { matchLabels: { team: 'ops' } } }],
+            ports: [
+              { portNumber: { port: 80 } },
+              { portRange: { protocol: 'UDP', start: 5, end: 9 } },
+              { namedPort: 'metrics' },
+            ],
+          },
+        ],
+        egress: [{ action: 'Pass', to: [{ nodes: {} }, { networks: ['10.1.2.3/8', 'fd00::/8'] }] }],
+      }),
+    ).toEqual({
+      kind: 'AdminNetworkPolicy',
+      name: 'p',
+      uid: 'u',
+      tier: 'admin',
+      priority: 7,
+      subject: { namespaces: {}, pods: { matchLabels: { app: 'web' } } },
+      ingress: [
+        {
+          name: 'monitoring',
+          action: 'allow',
+          peers: [{ kind: 'pods', namespaces: { matchLabels: { team: 'ops' } }, pods: {} }],
+          ports: [
+            { kind: 'number', protocol: 'tcp', port: 80 },
+            { kind: 'number', protocol: 'udp', port: [5, 9] },
+            { kind: 'name', name: 'metrics' },
+          ],
+        },
+      ],
+      egress: [
+        {
+          action: 'pass',
+          peers: [
+            { kind: 'nodes', nodes: {} },
+            { kind: 'networks', blocks: ['10.0.0.0/8', 'fd00::/8'] },
+          ],
+          ports: [],
+        },
+      ],
+      findings: [],
+    });
+  });
+
+  it('reads a ClusterNetworkPolicy', () => {
+    const policy = parse('ClusterNetworkPolicy', {
+      tier: 'Baseline',
+      priority: 1000,
+      subject: SUBJECT,
+      egress: [
+        {
+          action: 'Accept',
+          to: [{ namespaces: {} }],
+          protocols: [
+            { tcp: { destinationPort: { number: 80 } } },
+            { sctp: { destinationPort: { range: { start: 1, end: 2 } } } },
+            { destinationNamedPort: 'dns' },
+          ],
+        },
+      ],
+    });
+    expect(policy).toMatchObject({ tier: 'baseline', priority: 1000, ingress: [], findings: [] });
+    expect(policy.egress).toEqual([
+      {
+        action: 'allow',
+        peers: [{ kind: 'pods', namespaces: {}, pods: {} }],
+        ports: [
+          { kind: 'number', protocol: 'tcp', port: 80 },
+          { kind: 'number', protocol: 'sctp', port: [1, 2] },
+          { kind: 'name', name: 'dns' },
+        ],
+      },
+    ]);
+  });
+
+  it('takes a baseline policy of v1alpha1 after all that have a priority', () => {
+    const policy = parseAdminPolicy('BaselineAdminNetworkPolicy', object({ subject: SUBJECT }, 'default'));
+    expect(policy).toMatchObject({ tier: 'baseline', priority: 1001 });
+    expect(() => parse('BaselineAdminNetworkPolicy', { subject: SUBJECT })).toThrow(
+      'metadata.name: must be "default": a cluster has one BaselineAdminNetworkPolicy',
+    );
+  });
+
+  it.each([
+    { what: 'no subject', spec: { priority: 1 }, message: 'spec.subject: is required' },
+    {
+      what: 'an empty subject',
+      spec: { priority: 1, subject: {} },
+      message: 'spec.subject: must have exactly one of namespaces, pods',
+    },
+    { what: 'no priority', spec: { subject: SUBJECT }, message: 'spec.priority: is required' },
+    {
+      what: 'a priority out of bounds',
+      spec: { priority: 1001, subject: SUBJECT },
+      message: 'spec.priority: must be at most 1000, is 1001',
+    },
+    {
+      what: 'too many rules',
+      spec: { priority: 1, subject: SUBJECT, ingress: Array(101).fill({}) },
+      message: 'spec.ingress: must have at most 100 items, has 101',
+    },
+  ])('refuses a policy with $what', ({ spec, message }) => {
+    expect(() => parse('AdminNetworkPolicy', spec)).toThrow(message);
+  });
+
+  it.each([
+    { what: 'a peer without a field that is known', rule: { to: [{ moons: {} }] } },
+    { what: 'a peer of two kinds', rule: { to: [{ namespaces: {}, nodes: {} }] } },
+    { what: 'no peers', rule: { to: [] } },
+    {
+      what: 'an operator that does not exist',
+      rule: { to: [{ nodes: { matchExpressions: [{ key: 'a', operator: '<' }] } }] },
+    },
+    { what: 'a block that is none', rule: { to: [{ networks: ['10.0.0.0/33'] }] } },
+    { what: 'a port out of bounds', rule: { to: [{ namespaces: {} }], ports: [{ portNumber: { port: 0 } }] } },
+    {
+      what: 'a range that ends before its start',
+      rule: { to: [{ nodes: {} }], ports: [{ portRange: { start: 2, end: 1 } }] },
+    },
+    { what: 'a named port of nodes', rule: { to: [{ nodes: {} }], ports: [{ namedPort: 'a' }] } },
+  ])('closes a rule with $what, and no other', ({ rule }) => {
+    const good = { action: 'Pass', to: [{ namespaces: {} }] };
+    const { egress, findings } = parse('AdminNetworkPolicy', {
+      priority: 1,
+      subject: SUBJECT,
+      egress: [{ action: 'Allow', ...rule }, good, { action: 'Deny', ...rule }, { action: 'Pass', ...rule }],
+    });
+    const everything = { action: 'deny', peers: [{ kind: 'any' }], ports: [] };
+    expect(egress).toEqual([
+      { action: 'allow', peers: [], ports: [] },
+      { action: 'pass', peers: [{ kind: 'pods', namespaces: {}, pods: {} }], ports: [] },
+      everything,
+      everything,
+    ]);
+    expect(findings).toEqual([
+      expect.stringMatching(/^spec\.egress\[0\]: .+; the rule allows nothing$/),
+      expect.stringMatching(/^spec\.egress\[2\]: .+; the rule denies everything$/),
+      expect.stringMatching(/^spec\.egress\[3\]: .+; the rule denies everything$/),
+    ]);
+  });
+
+  it('allows nobody by a domain name, and the rest of the rule', () => {
+    const to = [{ domainNames: ['*.example.com'] }, { networks: ['10.0.0.0/8'] }];
+    const { egress, findings } = parse('AdminNetworkPolicy', {
+      priority: 1,
+      subject: SUBJECT,
+      egress: [
+        { action: 'Allow', to },
+        { action: 'Deny', to },
+      ],
+    });
+    expect(egress).toEqual([
+      { action: 'allow', peers: [{ kind: 'networks', blocks: ['10.0.0.0/8'] }], ports: [] },
+      { action: 'deny', peers: [{ kind: 'any' }], ports: [] },
+    ]);
+    expect(findings).toEqual([
+      'spec.egress[0]: domainNames are not resolved; the rule does not allow them',
+      'spec.egress[1]: domainNames are only for rules that allow; the rule denies everything',
+    ]);
+  });
+
+  it('closes the rules that are too much', () => {
+    const rule = {
+      action: 'Allow',
+      from: Array(100).fill({ namespaces: {} }),
+      ports: Array(30).fill({ portNumber: { port: 1 } }),
+    };
+    const { ingress, findings } = parse('AdminNetworkPolicy', { priority: 1, subject: SUBJECT, ingress: [rule, rule] });
+    expect(ingress.map(({ peers }) => peers.length)).toEqual([100, 0]);
+    expect(findings).toEqual([
+      'spec.ingress[1]: with it the policy has more than 4096 pairs of peers and ports; the rule allows nothing',
+    ]);
+  });
+
+  it('closes every rule that is no rule', () => {
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue(), { maxLength: 5 }), (ingress) => {
+        const { ingress: rules, findings } = parse('ClusterNetworkPolicy', {
+          tier: 'Admin',
+          priority: 1,
+          subject: SUBJECT,
+          ingress,
+        });
+        expect(rules).toHaveLength(ingress.length);
+        expect(findings).toHaveLength(ingress.length);
+        for (const { action } of rules) expect(action).toBe('deny');
+      }),
+    );
+  });
+});
+
+const object = (spec: unknown, name = 'p'): unknown => ({ metadata: { name, uid: 'u' }, spec });
+const parse = (kind: AdminPolicyKind, spec: unknown) => parseAdminPolicy(kind, object(spec));

@@ -1,0 +1,73 @@
+/** Rules of a policy, one by one: what cannot be read closes its rule and no other. */
+import type { z } from 'zod';
+import { messageOf } from '../../base/error-message.ts';
+import { ApiError } from '../errors.ts';
+import { parseWith } from '../parse.ts';
+import type { RuleFields, WrittenPeer } from './fields.ts';
+import type { AdminPeer, AdminRule } from './types.ts';
+
+/** What reading a policy's rules has come to so far. */
+export interface Reading {
+  /** What cannot be followed, for people. */
+  readonly findings: string[];
+  /** Of peers and ports, in all rules: about as many ACLs as they make on a network. */
+  pairs: number;
+}
+
+/** @param path of the list, for messages */
+export const readRules = (
+  schema: z.ZodType<RuleFields>,
+  list: readonly unknown[],
+  path: string,
+  reading: Reading,
+): readonly AdminRule[] =>
+  list.map((value, index) => {
+    const { findings } = reading;
+    const at = `${path}[${index}]`;
+    try {
+      return followed(counted(checked(parseWith(schema, value, at)), reading), at, findings);
+    } catch (error) {
+      const rule = closed(value);
+      const effect = rule.action === 'allow' ? 'allows nothing' : 'denies everything';
+      findings.push(`${at}: ${messageOf(error)}; the rule ${effect}`);
+      return rule;
+    }
+  });
+
+/** What the API's CRDs of the experimental channel refuse. @throws ApiError */
+const checked = (rule: RuleFields): RuleFields => {
+  const fail = (message: string): never => {
+    throw new ApiError('ERR_API_RULE', message);
+  };
+  if (rule.action !== 'allow' && rule.peers.some(isDomains)) fail('domainNames are only for rules that allow');
+  const hasNames = rule.ports.some(({ kind }) => kind === 'name');
+  if (hasNames && rule.peers.some(({ kind }) => kind !== 'pods'))
+    fail('nodes, networks and domainNames have no named ports');
+  return rule;
+};
+
+/** @throws ApiError */
+const counted = (rule: RuleFields, reading: Reading): RuleFields => {
+  reading.pairs += rule.peers.length * Math.max(1, rule.ports.length);
+  if (reading.pairs <= MAX_PAIRS) return rule;
+  throw new ApiError('ERR_API_RULE', `with it the policy has more than ${MAX_PAIRS} pairs of peers and ports`);
+};
+
+const MAX_PAIRS = 4096;
+
+const followed = ({ peers, ...rule }: RuleFields, at: string, findings: string[]): AdminRule => {
+  if (peers.some(isDomains)) findings.push(`${at}: domainNames are not resolved; the rule does not allow them`);
+  return { ...rule, peers: peers.filter((peer) => !isDomains(peer)) };
+};
+
+const isDomains = (peer: WrittenPeer): peer is Exclude<WrittenPeer, AdminPeer> => peer.kind === 'domains';
+
+/** As the API asks of who meets a peer of which it knows no field: "fail closed", by the rule's action. */
+const closed = (value: unknown): AdminRule =>
+  isAllow(value) ? { action: 'allow', peers: [], ports: [] } : { action: 'deny', peers: [{ kind: 'any' }], ports: [] };
+
+const isAllow = (value: unknown): boolean => {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'action')) return false;
+  const action: unknown = Reflect.get(value, 'action');
+  return action === 'Allow' || action === 'Accept';
+};

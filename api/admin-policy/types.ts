@@ -1,0 +1,58 @@
+/** Policies of administrators, of all kinds, in one form. */
+import type { Cidr } from '../../net/cidr.ts';
+import type { LabelSelector } from '../label-selector.ts';
+
+export const ADMIN_POLICY_KINDS = ['AdminNetworkPolicy', 'BaselineAdminNetworkPolicy', 'ClusterNetworkPolicy'] as const;
+export type AdminPolicyKind = (typeof ADMIN_POLICY_KINDS)[number];
+
+/** `admin` is evaluated before network policies, `baseline` after them, for pods that none of them isolates. */
+export type AdminTier = 'admin' | 'baseline';
+
+export interface AdminPolicy {
+  readonly kind: AdminPolicyKind;
+  readonly name: string;
+  readonly uid: string | undefined;
+  readonly tier: AdminTier;
+  /** The lowest is evaluated first. */
+  readonly priority: number;
+  readonly subject: NamespacedPods;
+  /** The first that matches decides. */
+  readonly ingress: readonly AdminRule[];
+  readonly egress: readonly AdminRule[];
+  /** What of the rules cannot be followed, for people. */
+  readonly findings: readonly string[];
+}
+
+/** Pods of namespaces: `{}` selects all. */
+export interface NamespacedPods {
+  readonly namespaces: LabelSelector;
+  readonly pods: LabelSelector;
+}
+
+export type AdminAction = 'allow' | 'deny' | 'pass';
+
+export interface AdminRule {
+  readonly name?: string | undefined;
+  readonly action: AdminAction;
+  /** Empty: it matches nothing. */
+  readonly peers: readonly AdminPeer[];
+  /** Empty: all traffic. */
+  readonly ports: readonly AdminPort[];
+}
+
+export type AdminPeer =
+  /** Everybody, also whom no selector can name: only of a rule that cannot be read. */
+  | { readonly kind: 'any' }
+  | ({ readonly kind: 'pods' } & NamespacedPods)
+  | { readonly kind: 'nodes'; readonly nodes: LabelSelector }
+  | { readonly kind: 'networks'; readonly blocks: readonly Cidr[] };
+
+export type AdminPort =
+  | {
+      readonly kind: 'number';
+      readonly protocol: 'tcp' | 'udp' | 'sctp';
+      /** Absent: all of the protocol. */
+      readonly port?: number | readonly [first: number, last: number] | undefined;
+    }
+  /** Of whatever protocol the container port with the name is. */
+  | { readonly kind: 'name'; readonly name: string };

@@ -1,0 +1,218 @@
+/**
+ * NetworkPolicy (networking.k8s.io/v1), with what Kubernetes leaves out filled in. It is read as strictly as the API server reads it, and
+ * a field that nobody here knows makes it unreadable: it may narrow what the rest allows (pkg/apis/networking/validation of Kubernetes).
+ */
+import { z } from 'zod';
+import { type Cidr, cidrContains } from '../net/cidr.ts';
+import { type LabelSelector, labelSelectorSchema } from './label-selector.ts';
+import { describeRef, metadataSchema, refOf } from './object.ts';
+import { parseWith } from './parse.ts';
+import { maskedCidrSchema } from './scalars.ts';
+
+export type PolicyType = 'Ingress' | 'Egress';
+
+export interface NetworkPolicy {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly podSelector: LabelSelector;
+  /** As `policyTypes` says; without it Ingress, and Egress where the policy has egress rules. */
+  readonly types: readonly PolicyType[];
+  readonly ingress: readonly PolicyRule[];
+  readonly egress: readonly PolicyRule[];
+  /** `k8s.ovn.org/acl-stateless: "true"` */
+  readonly stateless: boolean;
+}
+
+export interface PolicyRule {
+  /** Empty: everybody. */
+  readonly peers: readonly PolicyPeer[];
+  /** Empty: all traffic. */
+  readonly ports: readonly PolicyPort[];
+}
+
+export type PolicyPeer =
+  | {
+      readonly kind: 'pods';
+      /** Absent: of the policy's namespace. */
+      readonly namespaces?: LabelSelector | undefined;
+      /** `{}` where only namespaces are selected. */
+      readonly pods: LabelSelector;
+    }
+  | { readonly kind: 'block'; readonly cidr: Cidr; readonly except: readonly Cidr[] };
+
+export interface PolicyPort {
+  readonly protocol: 'tcp' | 'udp' | 'sctp';
+  /** A number, a name, or absent: every port of the protocol. */
+  readonly port?: number | string | undefined;
+  /** With a number only, and not below it. */
+  readonly endPort?: number | undefined;
+}
+
+/** @throws ApiError */
+export const parseNetworkPolicy = (value: unknown): NetworkPolicy => {
+  const { metadata, spec } = parseWith(policySchema, value, describeRef(refOf('NetworkPolicy', value)));
+  return {
+    namespace: metadata.namespace,
+    name: metadata.name,
+    uid: metadata.uid ?? '',
+    podSelector: spec.podSelector,
+    types: typesOf(spec.policyTypes, spec.egress.length > 0),
+    ingress: spec.ingress.map(({ from, ports }) => ({ peers: from, ports })),
+    egress: spec.egress.map(({ to, ports }) => ({ peers: to, ports })),
+    stateless: metadata.annotations[STATELESS_ANNOTATION] === 'true',
+  };
+};
+
+/** Of a policy that cannot be read as a whole: whom it is about at most. A part that cannot be read either stands for everything. */
+export const readPolicyReach = (spec: unknown): Pick<NetworkPolicy, 'podSelector' | 'types'> => {
+  const { podSelector, policyTypes, egress } = reachSchema.safeParse(spec).data ?? NOTHING_READ;
+  const selected = selectorOrAll.safeParse(podSelector).data;
+  const types = policyTypesSchema.safeParse(policyTypes).data;
+  if (selected === undefined || types === undefined) return { podSelector: selected ?? {}, types: BOTH };
+  const mayHaveEgress = egress !== undefined && egress !== null && !(Array.isArray(egress) && egress.length === 0);
+  return { podSelector: selected, types: typesOf(types, mayHaveEgress) };
+};
+
+const BOTH: readonly PolicyType[] = ['Ingress', 'Egress'];
+
+/** What the API server fills in (SetDefaults_NetworkPolicy). */
+const typesOf = (types: readonly PolicyType[], hasEgress: boolean): readonly PolicyType[] => {
+  if (types.length === 0) return hasEgress ? BOTH : ['Ingress'];
+  return BOTH.filter((type) => types.includes(type));
+};
+
+export const STATELESS_ANNOTATION = 'k8s.ovn.org/acl-stateless';
+
+/** Far above what people write, and few enough that no policy costs a node more than milliseconds. */
+const MAX = { rules: 1024, peers: 1024, ports: 1024, excepts: 4096, requirements: 128, values: 1024 } as const;
+
+const listOf = <Item extends z.ZodType>(item: Item, max: number) =>
+  z
+    .array(item)
+    .max(max)
+    .nullish()
+    .transform((items): readonly z.output<Item>[] => items ?? []);
+
+/** A qualified name, as label keys are: `__proto__` is none, which zod would leave out of a map without a word. */
+const labelKey = z
+  .string()
+  .max(317)
+  .regex(/^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/)?[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?$/);
+
+const matchLabelsSchema = z
+  .custom<Readonly<Record<string, unknown>>>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    {
+      error: 'must be a map',
+    },
+  )
+  .superRefine((labels, context) => {
+    for (const key of Object.keys(labels).filter((one) => !labelKey.safeParse(one).success))
+      context.addIssue({ code: 'custom', message: `${JSON.stringify(key)} is not a label key` });
+  })
+  .pipe(z.record(z.string(), z.string()));
+
+const expressionSchema = z.strictObject({
+  key: labelKey,
+  operator: z.string(),
+  values: listOf(z.string(), MAX.values),
+});
+
+const selectorSchema: z.ZodType<LabelSelector> = z
+  .strictObject({
+    matchLabels: matchLabelsSchema.nullish().transform((labels) => labels ?? {}),
+    matchExpressions: listOf(expressionSchema, MAX.requirements),
+  })
+  .refine(({ matchLabels }) => Object.keys(matchLabels).length <= MAX.requirements, {
+    path: ['matchLabels'],
+    error: `must have at most ${MAX.requirements} labels`,
+  })
+  .transform(({ matchLabels, matchExpressions }) => ({ matchLabels, matchExpressions: [...matchExpressions] }))
+  .pipe(
+    labelSelectorSchema as z.ZodType<
+      LabelSelector,
+      { matchLabels: Record<string, string>; matchExpressions: z.output<typeof expressionSchema>[] }
+    >,
+  );
+
+const selectorOrAll = selectorSchema.nullish().transform((selector) => selector ?? {});
+
+const blockSchema = z
+  .strictObject({ cidr: maskedCidrSchema, except: listOf(maskedCidrSchema, MAX.excepts) })
+  .superRefine(({ cidr, except }, context) => {
+    for (const [index, part] of except.entries())
+      if (part === cidr || !cidrContains(cidr, part))
+        context.addIssue({ code: 'custom', path: ['except', index], message: `${part} is not a part of ${cidr}` });
+  });
+
+const peerSchema = z
+  .strictObject({
+    ipBlock: blockSchema.nullish(),
+    namespaceSelector: selectorSchema.nullish(),
+    podSelector: selectorSchema.nullish(),
+  })
+  .transform(({ ipBlock, namespaceSelector, podSelector }, context): PolicyPeer => {
+    const hasSelector = namespaceSelector != null || podSelector != null;
+    if (ipBlock != null && !hasSelector) return { kind: 'block', ...ipBlock };
+    if (ipBlock == null && hasSelector)
+      return {
+        kind: 'pods',
+        ...(namespaceSelector != null && { namespaces: namespaceSelector }),
+        pods: podSelector ?? {},
+      };
+    const message = hasSelector ? 'must not have selectors beside ipBlock' : 'must have a selector or ipBlock';
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  });
+
+const portNumber = z.number().int().min(1).max(65_535);
+/** Names as in RFC 6335 section 5.1, which the API server checks, too. */
+const isPort = (port: number | string): boolean =>
+  typeof port === 'number'
+    ? portNumber.safeParse(port).success
+    : port.length <= 15 && /^(?=.*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*$/.test(port);
+
+const portSchema = z
+  .strictObject({
+    protocol: z.enum(['TCP', 'UDP', 'SCTP']).nullish(),
+    port: z
+      .union([z.number(), z.string()])
+      .refine(isPort, { error: 'must be a number from 1 to 65535 or the name of a port' })
+      .nullish(),
+    endPort: portNumber.nullish(),
+  })
+  .transform(({ protocol, port, endPort }, context): PolicyPort => {
+    const refuse = (message: string): void => context.addIssue({ code: 'custom', path: ['endPort'], message });
+    if (endPort != null && typeof port !== 'number') refuse('needs a port that is a number');
+    else if (endPort != null && typeof port === 'number' && endPort < port) refuse(`must not be below port ${port}`);
+    return {
+      protocol: PROTOCOLS[protocol ?? 'TCP'],
+      ...(port != null && { port }),
+      ...(endPort != null && { endPort }),
+    };
+  });
+
+const PROTOCOLS = { TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' } as const;
+
+const policyTypesSchema = listOf(z.enum(['Ingress', 'Egress']), 2);
+const ports = listOf(portSchema, MAX.ports);
+const peers = listOf(peerSchema, MAX.peers);
+
+const policySchema = z.object({
+  metadata: metadataSchema.extend({ namespace: z.string().min(1) }),
+  spec: z.strictObject({
+    podSelector: selectorOrAll,
+    policyTypes: policyTypesSchema,
+    ingress: listOf(z.strictObject({ from: peers, ports }), MAX.rules),
+    egress: listOf(z.strictObject({ to: peers, ports }), MAX.rules),
+  }),
+});
+
+const reachSchema = z.object({
+  podSelector: z.unknown().optional(),
+  policyTypes: z.unknown().optional(),
+  egress: z.unknown().optional(),
+});
+/** Not even an object: everything. */
+const NOTHING_READ = { podSelector: null, policyTypes: 'unreadable', egress: null } as const;

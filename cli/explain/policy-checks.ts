@@ -1,0 +1,100 @@
+/** By which network policies a pod is isolated, and whether its port is where they drop. */
+import type { AdminPolicyStatus, IsolatedPodStatus, PoliciesStatus, PolicyStatus } from '../../api/policy-status.ts';
+import { messageOf } from '../../base/error-message.ts';
+import { setOf, uuidOf } from '../node/wire-values.ts';
+import { adminStateText } from '../policy/list.ts';
+import { NOT_READ } from '../policy/unread.ts';
+import { type Check, missing, ok, unknown } from './check.ts';
+import { type ExplainSources, rowWith } from './sources.ts';
+
+const WHAT = 'network policies';
+const ADMIN = 'administrators’ policies';
+
+/** @param pod `namespace/name` @param port of its primary interface in OVN */
+export const policyChecks = async (
+  sources: ExplainSources,
+  pod: string,
+  port: string | undefined,
+): Promise<Check[]> => {
+  try {
+    const found = await sources.agent.policies({ pod });
+    return await checksOf(sources, found, { pod, port });
+  } catch (error) {
+    return [unknown(WHAT, messageOf(error))];
+  }
+};
+
+interface Pod {
+  readonly pod: string;
+  readonly port: string | undefined;
+}
+
+const checksOf = async (sources: ExplainSources, status: PoliciesStatus, asked: Pod): Promise<Check[]> => {
+  if (!status.isRead) return [unknown(WHAT, NOT_READ)];
+  const admin = (status.admin ?? []).map((one) => adminCheck(one, asked.pod));
+  return [...(await networkPolicyChecks(sources, status, asked)), ...admin];
+};
+
+const networkPolicyChecks = async (
+  sources: ExplainSources,
+  { policies, pods }: PoliciesStatus,
+  { pod, port }: Pod,
+): Promise<Check[]> => {
+  const isolated = pods.find((one) => one.pod === pod);
+  if (policies.length === 0) return [ok(WHAT, 'none isolates it')];
+  if (isolated === undefined) {
+    return [missing(WHAT, `${namesOf(policies)} isolate it, and it has no network yet`, `udnctl why ${pod}`)];
+  }
+  const groups = port === undefined ? [] : await groupChecks(sources, isolated, port);
+  return [...brokenChecks(policies), stateCheck(isolated), ...groups];
+};
+
+const brokenChecks = (policies: readonly PolicyStatus[]): readonly Check[] =>
+  policies
+    .filter(({ problems }) => problems.length > 0)
+    .map((policy) =>
+      missing(
+        WHAT,
+        `${namesOf([policy])} cannot be followed: ${policy.problems[0]}`,
+        `correct it: udnctl policy show ${namesOf([policy])}`,
+      ),
+    );
+
+const stateCheck = ({ directions, ruleCount, state, message, pod }: IsolatedPodStatus): Check => {
+  const isolation = directions.map(({ direction, policies }) => `${direction} by ${policies.join(', ')}`).join('; ');
+  const found = `isolated: ${isolation}; ${ruleCount} ${ruleCount === 1 ? 'rule' : 'rules'}`;
+  return state === 'ready'
+    ? ok(WHAT, found)
+    : missing(WHAT, `${found}; ${state}: ${message ?? 'not programmed yet'}`, `udnctl diff; udnctl why ${pod}`);
+};
+
+const adminCheck = (admin: AdminPolicyStatus, pod: string): Check => {
+  const { policy, tier, ruleCount, state } = admin;
+  const found = `subject of ${policy}, tier ${tier}, ${ruleCount} ${ruleCount === 1 ? 'rule' : 'rules'}`;
+  return state === 'ready'
+    ? ok(ADMIN, found)
+    : missing(ADMIN, `${found}; ${adminStateText(admin)}`, `udnctl diff; udnctl why ${pod}`);
+};
+
+/** What the agent believes is one thing: this reads the database. */
+const groupChecks = async (
+  { northbound }: ExplainSources,
+  { directions }: IsolatedPodStatus,
+  port: string,
+): Promise<Check[]> => {
+  const row = await rowWith(northbound, 'Logical_Switch_Port', 'name', port, ['_uuid']);
+  if (row === undefined) return [];
+  const uuid = uuidOf(row['_uuid']);
+  return await Promise.all(
+    directions.map(async ({ direction, denyGroup }) => {
+      const what = `isolation for ${direction}`;
+      const group = await rowWith(northbound, 'Port_Group', 'name', denyGroup, ['ports']);
+      return setOf(group?.['ports']).includes(uuid)
+        ? ok(what, `port ${port} is in port group ${denyGroup}`)
+        : missing(what, `port ${port} is not in port group ${denyGroup}: nothing drops its packets`, 'udnctl diff');
+    }),
+  );
+};
+
+const namesOf = (policies: readonly PolicyStatus[]): string =>
+  policies.map(({ namespace, name }) => `${namespace}/${name}`).join(', ');

@@ -1,0 +1,75 @@
+/** `udnctl policy list`: the network policies that matter on this node. */
+import type { AdminPolicyStatus, PolicyStatus } from '../../api/policy-status.ts';
+import type { AgentClient } from '../node/agent-client.ts';
+import type { Output } from '../output/format.ts';
+import { NOT_READ } from './unread.ts';
+
+export interface ListPolicies {
+  /** Only policies of it. */
+  readonly namespace?: string | undefined;
+  /** Those that select no pod of this node, too. */
+  readonly all: boolean;
+}
+
+export interface PolicyListOutput extends Output {
+  /** For the error output. */
+  readonly notes: readonly string[];
+  /** 1: they are not known yet. */
+  readonly exitStatus: 0 | 1;
+}
+
+export const listPolicies = async (
+  agent: Pick<AgentClient, 'policies'>,
+  { namespace, all }: ListPolicies,
+): Promise<PolicyListOutput> => {
+  const found = await agent.policies();
+  const shown = found.policies.filter(
+    (policy) =>
+      (all || policy.targets.length > 0 || policy.problems.length > 0) &&
+      (namespace === undefined || policy.namespace === namespace),
+  );
+  const rows = shown.map((policy) => [
+    `${policy.namespace}/${policy.name}`,
+    policy.types.join('\n'),
+    String(policy.targets.length),
+    String(policy.ruleCount),
+    String(policy.peerPods),
+    stateText(policy),
+  ]);
+  // Of no namespace.
+  const admin = namespace === undefined ? (found.admin ?? []) : [];
+  return {
+    data: { isRead: found.isRead, policies: shown, admin },
+    tables: [
+      {
+        head: ['POLICY', 'ISOLATES', 'PODS', 'RULES', 'PEERS', 'STATE'],
+        rows,
+        empty: all ? 'no network policy' : 'no network policy selects a pod of this node',
+      },
+      ...(admin.length === 0 ? [] : [adminTable(admin)]),
+    ],
+    notes: found.isRead ? [] : [NOT_READ],
+    exitStatus: found.isRead ? 0 : 1,
+  };
+};
+
+const adminTable = (admin: readonly AdminPolicyStatus[]): Output['tables'][number] => ({
+  head: ['ADMIN POLICY', 'TIER', 'PODS', 'RULES', 'STATE'],
+  rows: admin.map((one) => [
+    one.policy,
+    one.tier,
+    String(one.targets.length),
+    String(one.ruleCount),
+    adminStateText(one),
+  ]),
+  empty: '',
+});
+
+export const adminStateText = ({ state, message }: AdminPolicyStatus): string =>
+  state === 'ready' ? state : `${state}: ${message ?? 'not programmed yet'}`;
+
+export const stateText = ({ problems: [problem], targets, state, message }: PolicyStatus): string => {
+  if (problem !== undefined) return `closed: ${problem}`;
+  if (targets.length === 0) return 'no pod here';
+  return state === 'ready' ? state : `${state}: ${message ?? 'not programmed yet'}`;
+};

@@ -1,0 +1,103 @@
+/** `udnctl policy show NAMESPACE/NAME`: what one policy does on this node. */
+import { ADMIN_POLICY_KINDS } from '../../api/admin-policy/types.ts';
+import type { AdminPolicyStatus, PoliciesStatus, PolicyRuleStatus, PolicyStatus } from '../../api/policy-status.ts';
+import { CliError } from '../errors.ts';
+import type { AgentClient } from '../node/agent-client.ts';
+import type { TextOutput } from '../output/format.ts';
+import { adminStateText, stateText } from './list.ts';
+import { NOT_READ } from './unread.ts';
+
+export interface ShowOutput extends TextOutput {
+  /** 1: something of it is not programmed, or it cannot be followed. */
+  readonly exitStatus: 0 | 1;
+}
+
+/** @throws CliError, status 2 for what is no policy's name */
+export const showPolicy = async (agent: Pick<AgentClient, 'policies'>, key: string): Promise<ShowOutput> => {
+  if (!/^[^/\s]+\/[^/\s]+$/.test(key)) throw new CliError(`a policy is NAMESPACE/NAME, not "${key}"`, 2);
+  const { isRead, policies, rules, pods, admin: [admin] = [] } = await agent.policies({ policy: key });
+  const [policy] = policies;
+  if (policy === undefined && admin !== undefined) return showAdmin(admin);
+  if (policy === undefined) {
+    const why = isRead ? '' : `: ${NOT_READ}`;
+    throw new CliError(`the agent of this node does not know ${kindOf(key)}${why}`);
+  }
+  const state = stateText(policy);
+  return {
+    data: { policy, rules, pods },
+    lines: [
+      `NetworkPolicy ${key}: ${state}`,
+      ...(isRead ? [] : [NOT_READ]),
+      ...policy.problems.map((problem) => `  cannot be followed: ${problem}`),
+      ...policy.notes.map((note) => `  note: ${note}`),
+      `  pods here: ${policy.targets.length === 0 ? 'none' : policy.targets.join(', ')}`,
+      ...policy.types.flatMap((direction) => directionLines(policy, direction, rules)),
+      ...othersLines(policy, pods),
+    ],
+    exitStatus: state === 'ready' || state === 'no pod here' ? 0 : 1,
+  };
+};
+
+const kindOf = (key: string): string =>
+  ADMIN_POLICY_KINDS.some((kind) => key.startsWith(`${kind}/`)) ? `pods that ${key} is about` : `NetworkPolicy ${key}`;
+
+const showAdmin = (admin: AdminPolicyStatus): ShowOutput => {
+  const { policy, tier, targets, rules, state } = admin;
+  const ordered = rules.toSorted((a, b) => b.priority - a.priority);
+  const lines = ordered.map(
+    ({ direction, family, action, text, network, priority }) =>
+      `  ${direction}, IPv${family}, ${network}: ${action} ${text} (priority ${priority})`,
+  );
+  return {
+    data: admin,
+    lines: [
+      `${policy}, tier ${tier}: ${adminStateText(admin)}`,
+      `  pods here: ${targets.length === 0 ? 'none' : targets.join(', ')}`,
+      ...lines,
+    ],
+    exitStatus: state === 'ready' ? 0 : 1,
+  };
+};
+
+const directionLines = (
+  policy: PolicyStatus,
+  direction: PolicyStatus['types'][number],
+  rules: readonly PolicyRuleStatus[],
+): readonly string[] => {
+  const own = rules.filter((rule) => rule.direction === direction);
+  const where = policy.targets.length === 0 ? ', as none of its pods is here' : '';
+  // Families of one rule are two, in OVN.
+  const alike = Map.groupBy(own, (rule) => [ruleLine(rule), ...detailLines(policy, rule)].join('\n'));
+  return [
+    `  ${direction}: ${own.length === 0 ? `it has no rule${where}` : 'it allows'}`,
+    ...[...alike].flatMap(([text, same]) => [...text.split('\n'), ...same.map(idLine)]),
+  ];
+};
+
+const ruleLine = ({ direction, peers, peerPods, ports, stateless }: PolicyRuleStatus): string => {
+  const known = peerPods === undefined ? '' : ` (${peerPods} ${peerPods === 1 ? 'pod' : 'pods'})`;
+  return `    ${direction === 'Ingress' ? 'from' : 'to'} ${peers}${known}: ${ports}${stateless ? ', stateless' : ''}`;
+};
+
+const detailLines = (policy: PolicyStatus, rule: PolicyRuleStatus): readonly string[] => {
+  const { network, log, state, message, targets } = rule;
+  const others = rule.policies.filter((one) => one !== `${policy.namespace}/${policy.name}`);
+  return [
+    `      for ${targets.join(', ')} on ${network}`,
+    ...(others.length === 0 ? [] : [`      the same rule as of ${others.join(', ')}`]),
+    ...(log === undefined ? [] : [`      logged as ${log}`]),
+    ...(state === 'ready' ? [] : [`      ${state}: ${message ?? 'not programmed yet'}`]),
+  ];
+};
+
+/** By which its ACL is found in OVN. */
+const idLine = ({ family, id, targetSet }: PolicyRuleStatus): string =>
+  `      IPv${family}: rule ${id}, targets $${targetSet}`;
+
+/** What it does not allow, another policy may. */
+const othersLines = (policy: PolicyStatus, pods: PoliciesStatus['pods']): readonly string[] => {
+  const key = `${policy.namespace}/${policy.name}`;
+  const others = new Set(pods.flatMap(({ directions }) => directions.flatMap(({ policies }) => policies)));
+  others.delete(key);
+  return others.size === 0 ? [] : [`  other policies of these pods: ${[...others].sort().join(', ')}`];
+};
