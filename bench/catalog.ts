@@ -22,6 +22,7 @@ import { benchInstall, INSTALL_NAMES } from './install/index.ts';
 import { benchNodeStatusWrites, NODE_STATUS_WRITES_NAMES } from './node-status/in-memory.ts';
 import { benchNodeStatus, NODE_STATUS_NAMES } from './node-status/index.ts';
 import { benchSync, benchUpdates } from './ovsdb/index.ts';
+import { ADD_NAMES, benchAddInPolicies } from './policies/add-pod.ts';
 import { benchLabelChange, benchPoliciesStart, LABEL_NAMES, START_NAMES } from './policies/index.ts';
 import { benchPeerMemory, MEMORY_NAMES } from './policies/memory.ts';
 import { benchPolicyFlows, OVN_NAMES } from './policies/ovn.ts';
@@ -69,6 +70,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   { names: START_NAMES, run: benchPoliciesStart },
   { names: MEMORY_NAMES, run: benchPeerMemory },
   { names: OVN_NAMES, run: benchPolicyFlows },
+  { names: ADD_NAMES, run: benchAddInPolicies },
   { names: ['ovsdb/sync-100k'], run: benchSync },
   { names: ['ovsdb/updates'], run: benchUpdates },
   ...CONTROL_BENCHMARKS.map((benchmark) => ({ ...benchmark, shares: FLEET })),

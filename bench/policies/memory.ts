@@ -10,7 +10,7 @@ const BATCH = 1000;
 
 export const MEMORY_NAMES = ['policy/rss-peer', 'policy/rss-pod'] as const;
 
-/** Of a pod that is in one set, with an address of each family; and of one that no policy is about. */
+/** Of a pod that is in one set, with one address; and of one that no policy is about. */
 export const benchPeerMemory = async ({ signal, progress, eachRun }: BenchContext): Promise<BenchResult[]> => {
   progress(`policy/rss-peer: ${PEERS} pods of another node with and without a policy`);
   const [peer, pod] = MEMORY_NAMES;

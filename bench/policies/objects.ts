@@ -1,7 +1,8 @@
 /** Pods and NetworkPolicies on the default network, in the shape that kube-burner's workload `network-policy` makes them. Pure. */
 import { POD_ANNOTATIONS } from '../../api/names.ts';
 import type { KubeObject } from '../../kube/types.ts';
-import { addressAt, type Cidr, parseCidr } from '../../net/cidr.ts';
+import { addressAt, parseCidr } from '../../net/cidr.ts';
+import type { Ip } from '../../net/ip.ts';
 import { LOCAL_NODE, nodeObject } from '../render/objects.ts';
 
 export interface PolicyClusterSpec {
@@ -72,11 +73,10 @@ export interface PodSpec {
 
 /** As its node has annotated it. */
 export const podObject = ({ namespace, name, number, isLocal, labels }: PodSpec): KubeObject => {
-  const [four, six] = isLocal ? LOCAL_SUBNETS : OTHER_SUBNETS;
-  const ipv4 = addressAt(four, BigInt(number + FIRST_ADDRESS));
+  const ipv4 = podAddress(number, isLocal);
   const bytes = ipv4.split('.').map((byte) => Number(byte).toString(16).padStart(2, '0'));
   const entry = {
-    ip_addresses: [`${ipv4}/15`, `${addressAt(six, BigInt(number + FIRST_ADDRESS))}/64`],
+    ip_addresses: [`${ipv4}/15`],
     mac_address: `0a:58:${bytes.join(':')}`,
     role: 'primary',
   };
@@ -92,9 +92,12 @@ export const podObject = ({ namespace, name, number, isLocal, labels }: PodSpec)
   };
 };
 
+export const podAddress = (number: number, isLocal: boolean): Ip =>
+  addressAt(isLocal ? LOCAL_SUBNET : OTHER_SUBNET, BigInt(number + FIRST_ADDRESS));
+
 /** As `nodeObject` has them. */
-const LOCAL_SUBNETS: readonly [Cidr, Cidr] = [parseCidr('10.128.0.0/15'), parseCidr('fd00:10:128:1::/64')];
-const OTHER_SUBNETS: readonly [Cidr, Cidr] = [parseCidr('10.130.0.0/15'), parseCidr('fd00:10:128:2::/64')];
+const LOCAL_SUBNET = parseCidr('10.128.0.0/15');
+const OTHER_SUBNET = parseCidr('10.130.0.0/15');
 /** The first ones are the routers'. */
 const FIRST_ADDRESS = 16;
 

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { podPortName } from '../../agent/model/names.ts';
 import type { KubeObject } from '../../kube/types.ts';
-import { OvsdbSession } from '../../ovsdb/index.ts';
+import { type Operation, OvsdbSession, type WireValue } from '../../ovsdb/index.ts';
 import { alternate } from '../alternate.ts';
 import type { BenchContext } from '../context.ts';
 import { northboundOf } from '../node/connect-controller.ts';
@@ -10,7 +10,7 @@ import { cpuMilliseconds } from '../process-memory.ts';
 import { namespaceOf } from '../render/objects.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
 import { median } from '../statistics.ts';
-import { indexes, namespaceObject, podObject, policyObject } from './objects.ts';
+import { indexes, namespaceObject, podAddress, podObject, policyObject } from './objects.ts';
 import { type Observed, type OvnCluster, startOvnCluster } from './ovn-cluster.ts';
 import { DUAL, IPV4, TARGETS, tenantObjects, tenantPorts } from './tenants.ts';
 
@@ -102,7 +102,7 @@ const CHURN_SECONDS = 10;
 const BATCHES_PER_SECOND = 10;
 const OF_BATCH = 10;
 
-/** Processor time of ovn-controller while peers come and go, against the same addresses written straight into the same sets. */
+/** Processor time of ovn-controller while peers come and go, against the same addresses written straight into the same set. */
 const ofChurn = async (cluster: OvnCluster, run: number, signal: AbortSignal): Promise<BenchResult> => {
   const { node, agent, settled } = cluster;
   const raw = await openRawSets(cluster);
@@ -128,21 +128,17 @@ const ofChurn = async (cluster: OvnCluster, run: number, signal: AbortSignal): P
   const samples = await alternate(
     { rounds: CHURN_ROUNDS, run, warmUp: 1, signal },
     () => measure((gone, come) => agent.change({ remove: gone.map(peer), put: come.map(peer) })),
-    () => measure((gone, come) => raw.change(gone.flatMap(addressesOf), come.flatMap(addressesOf))),
+    () => measure((gone, come) => raw.change(gone.map(addressOfPeer), come.map(addressOfPeer))),
   );
   await raw.close();
   const [value, reference] = [median(samples.values), median(samples.references)];
   return benchResult({ name: 'policy/peer-churn', value, unit: 'ms', reference, rounds: CHURN_ROUNDS });
 };
 
-const addressesOf = (number: number): string[] => {
-  const { annotations = {} } = peer(number).metadata;
-  const [text = '{}'] = Object.values(annotations);
-  const entries = JSON.parse(text) as { readonly default: { readonly ip_addresses: readonly string[] } };
-  return entries.default.ip_addresses.map((address) => address.slice(0, address.indexOf('/')));
-};
+/** On the default network. */
+const addressOfPeer = (number: number): string => podAddress(number, false);
 
-/** The two sets that hold all peers, written by somebody who knows which they are. */
+/** The set that holds all peers, written by somebody who knows which it is: the default network has IPv4. */
 const openRawSets = async ({ node }: OvnCluster) => {
   const session = new OvsdbSession({ database: 'OVN_Northbound', remotes: [northboundOf(node)] });
   session.start();
@@ -150,19 +146,20 @@ const openRawSets = async ({ node }: OvnCluster) => {
   const columns = ['_uuid', 'addresses'];
   const [found] = await session.transact([{ op: 'select', table: 'Address_Set', where: [], columns }]);
   const sets = (found?.rows ?? []).filter((row) => setOf(row['addresses']).length >= PEERS);
-  if (sets.length !== 2) throw new Error(`${sets.length} sets of ${PEERS} addresses instead of one of each family`);
-  const isSix = (row: Readonly<Record<string, unknown>>): boolean => String(setOf(row['addresses'])[0]).includes(':');
+  const [set] = sets;
+  if (set === undefined || sets.length > 1) throw new Error(`${sets.length} sets of ${PEERS} addresses`);
   return {
     change: async (gone: readonly string[], come: readonly string[]): Promise<void> => {
-      const operations = sets.map((row) => {
-        const own = (all: readonly string[]) => ['set', all.filter((one) => one.includes(':') === isSix(row))] as const;
-        const mutations = [
-          ['addresses', 'delete', own(gone)],
-          ['addresses', 'insert', own(come)],
-        ] as const;
-        return { op: 'mutate', table: 'Address_Set', where: [['_uuid', '==', row['_uuid']]], mutations } as const;
-      });
-      await session.transact(operations as unknown as Parameters<OvsdbSession['transact']>[0]);
+      const operation: Operation = {
+        op: 'mutate',
+        table: 'Address_Set',
+        where: [['_uuid', '==', set['_uuid'] as WireValue]],
+        mutations: [
+          ['addresses', 'delete', ['set', gone]],
+          ['addresses', 'insert', ['set', come]],
+        ],
+      };
+      await session.transact([operation]);
     },
     close: () => session.close(),
   };

@@ -43,6 +43,8 @@ export const GOALS: Readonly<Record<string, number | undefined>> = {
   'policy/equal-1000-flows': 1.1,
   'policy/dual-flows': 2.1,
   'policy/peer-churn': 1.3,
+  'policy/add-in-20': 1.15,
+  'policy/add-in-20-considered': 1,
   'policy/cold-2000': 2,
   'policy/restart-writes': 0,
   'policy/rss-peer': 400,
