@@ -16,43 +16,56 @@ const PODS_OF_EACH = 10;
 const ROUNDS = 20;
 const WARM_UP = 4;
 
-export const ADD_NAMES = ['policy/add-in-20', 'policy/add-in-20-considered'] as const;
+export const ADD_NAMES = [
+  'policy/add-in-20',
+  'policy/add-in-20-considered',
+  'policy/add-in-20-considered-vs-one',
+] as const;
 
-/** Each policy has a port and a set of peers of its own. What ovn-controller considers is counted from before ADD until after DEL. */
+/** Also against a pod in one policy, which is isolated as well. Each policy has a port and a set of peers of its own. What ovn-controller considers is counted from before ADD until after DEL. */
 export const benchAddInPolicies = async ({ signal, progress, eachRun }: BenchContext): Promise<BenchResult[]> => {
   progress(`policy/add-in-20: ${ROUNDS} pods each way`);
   const name = `bench-policy-add-${process.pid}`;
   const spec = { name, tenants: 1, tenantsElsewhere: 0, plainPods: 0, tenantPods: PODS_OF_EACH };
   await using cni = await startCniNode(spec, signal);
-  await makeAll(cni.node.client, [[otherNode(1)], ...peers(), ...policies(), ...selected().map((one) => [one])]);
-  const keys = selected().map(({ object: { metadata } }) => `${tenantName(1)}/${metadata?.name}`);
-  const inPolicies = await Promise.all(keys.map((key) => cni.rig.view.prepared(key)));
+  await makeAll(cni.node.client, [[otherNode(1)], ...peers(), ...policies(), ...selected(IN_ALL), ...selected(IN_ONE)]);
+  const prepared = (made: readonly (readonly Made[])[]): Promise<PodAttachments[]> =>
+    Promise.all(made.flat().map(({ object }) => cni.rig.view.prepared(`${tenantName(1)}/${object.metadata?.name}`)));
+  const [inAll, inOne] = [await prepared(selected(IN_ALL)), await prepared(selected(IN_ONE))];
   await requirePeers(cni);
   return await eachRun(async (run) =>
     resultsOf(
-      await takeTurns<'within' | 'without', Added>(
+      await takeTurns<Way, Added>(
         { rounds: ROUNDS, run, warmUp: WARM_UP, signal },
         {
-          within: (round) => addOne(cni, inPolicies, round),
-          without: (round) => addOne(cni, cni.tenantPods, round),
+          all: (round) => addOne(cni, inAll, round),
+          one: (round) => addOne(cni, inOne, round),
+          none: (round) => addOne(cni, cni.tenantPods, round),
         },
       ),
     ),
   );
 };
 
+/** By the policies that select the pod. */
+type Way = 'all' | 'one' | 'none';
+
 interface Added {
   readonly ms: number;
   readonly considered: number;
 }
 
-const resultsOf = ({ within, without }: Record<'within' | 'without', Added[]>): BenchResult[] => {
-  const result = (name: string, unit: string, part: keyof Added): BenchResult => {
-    const [value, reference] = [median(within.map((one) => one[part])), median(without.map((one) => one[part]))];
+const resultsOf = ({ all, one, none }: Record<Way, Added[]>): BenchResult[] => {
+  const result = (name: string, unit: string, part: keyof Added, than: readonly Added[]): BenchResult => {
+    const [value, reference] = [median(all.map((added) => added[part])), median(than.map((added) => added[part]))];
     return benchResult({ name, value, unit, reference, rounds: ROUNDS });
   };
-  const [time, considered] = ADD_NAMES;
-  return [result(time, 'ms', 'ms'), result(considered, '', 'considered')];
+  const [time, considered, versusOne] = ADD_NAMES;
+  return [
+    result(time, 'ms', 'ms', none),
+    result(considered, '', 'considered', none),
+    result(versusOne, '', 'considered', one),
+  ];
 };
 
 const addOne = async (cni: CniNode, pods: readonly PodAttachments[], round: number): Promise<Added> => {
@@ -80,12 +93,13 @@ const requirePeers = async ({ node }: CniNode): Promise<void> => {
 };
 
 const labelOf = (policy: number): string => `peer-of-${policy}`;
-const SELECTED = { within: 'policies' };
+const IN_ALL = 'in-all';
+const IN_ONE = 'in-one';
 
-const selected = (): Made[] =>
+const selected = (by: string): Made[][] =>
   indexes(PODS_OF_EACH).map((index) => {
-    const { resource, object } = pod(tenantName(1), `selected-${index}`);
-    return { resource, object: { ...object, metadata: { ...object.metadata, labels: SELECTED } } };
+    const { resource, object } = pod(tenantName(1), `${by}-${index}`);
+    return [{ resource, object: { ...object, metadata: { ...object.metadata, labels: { selected: by } } } }];
   });
 
 /** On a node whose agent has given them addresses. */
@@ -105,14 +119,18 @@ const peers = (): Made[][] =>
     return [{ resource: PODS, object: { metadata, spec } }];
   });
 
-const policies = (): Made[][] =>
-  indexes(POLICIES).map((policy) => {
-    const from = [{ podSelector: { matchLabels: { [labelOf(policy)]: '' } } }];
-    const spec = {
-      podSelector: { matchLabels: SELECTED },
-      policyTypes: ['Ingress'],
-      ingress: [{ from, ports: [{ port: 8000 + policy }] }],
-    };
-    const metadata = { namespace: tenantName(1), name: `policy-${policy}` };
-    return [{ resource: NETWORK_POLICIES, object: { metadata, spec } }];
-  });
+const policies = (): Made[][] => [
+  ...indexes(POLICIES).map((policy) => policyOf(IN_ALL, policy)),
+  policyOf(IN_ONE, POLICIES - 1),
+];
+
+const policyOf = (pods: string, policy: number): Made[] => {
+  const from = [{ podSelector: { matchLabels: { [labelOf(policy)]: '' } } }];
+  const spec = {
+    podSelector: { matchLabels: { selected: pods } },
+    policyTypes: ['Ingress'],
+    ingress: [{ from, ports: [{ port: 8000 + policy }] }],
+  };
+  const metadata = { namespace: tenantName(1), name: `${pods}-${policy}` };
+  return [{ resource: NETWORK_POLICIES, object: { metadata, spec } }];
+};

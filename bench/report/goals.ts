@@ -45,6 +45,7 @@ export const GOALS: Readonly<Record<string, number | undefined>> = {
   'policy/peer-churn': 1.3,
   'policy/add-in-20': 1.15,
   'policy/add-in-20-considered': 1,
+  'policy/add-in-20-considered-vs-one': undefined,
   'policy/cold-2000': 2,
   'policy/restart-writes': 0,
   'policy/rss-peer': 400,
