@@ -23,6 +23,7 @@ import { benchNodeStatusWrites, NODE_STATUS_WRITES_NAMES } from './node-status/i
 import { benchNodeStatus, NODE_STATUS_NAMES } from './node-status/index.ts';
 import { benchSync, benchUpdates } from './ovsdb/index.ts';
 import { ADD_NAMES, benchAddInPolicies } from './policies/add-pod.ts';
+import { benchEnforce, ENFORCE_NAMES } from './policies/enforce.ts';
 import { benchLabelChange, benchPoliciesStart, LABEL_NAMES, START_NAMES } from './policies/index.ts';
 import { benchPeerMemory, MEMORY_NAMES } from './policies/memory.ts';
 import { benchPolicyFlows, OVN_NAMES } from './policies/ovn.ts';
@@ -70,6 +71,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   { names: START_NAMES, run: benchPoliciesStart },
   { names: MEMORY_NAMES, run: benchPeerMemory },
   { names: OVN_NAMES, run: benchPolicyFlows },
+  { names: ENFORCE_NAMES, run: benchEnforce },
   { names: ADD_NAMES, run: benchAddInPolicies },
   { names: ['ovsdb/sync-100k'], run: benchSync },
   { names: ['ovsdb/updates'], run: benchUpdates },

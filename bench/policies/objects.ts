@@ -117,10 +117,12 @@ export const namespaceName = (index: number): string => `app-${index}`;
 const metadataOf = (namespace: string | undefined, name: string, labels: Readonly<Record<string, string>>) => ({
   ...(namespace !== undefined && { namespace }),
   name,
-  uid: `uid-of-${namespace}-${name}`,
+  uid: uidOf(namespace, name),
   resourceVersion: '1',
   creationTimestamp: '2026-01-01T00:00:00Z',
   labels,
 });
+
+export const uidOf = (namespace: string | undefined, name: string): string => `uid-of-${namespace}-${name}`;
 
 export const indexes = (count: number): number[] => Array.from({ length: count }, (_, index) => index);

@@ -20,11 +20,11 @@ export interface Observed {
   readonly flows: number;
 }
 
-/** @param ports names of the logical ports that get an interface on the node */
+/** @param ports the logical ports that get an interface on the node */
 export const startOvnCluster = async (
   name: string,
   objects: readonly KubeObject[],
-  ports: readonly string[],
+  ports: readonly Port[],
   signal: AbortSignal,
 ): Promise<OvnCluster> => {
   await using resources = new AsyncDisposableStack();
@@ -33,7 +33,7 @@ export const startOvnCluster = async (
   const folder = await temporaryFolder(resources);
   const path = await writeObjects(folder, 'objects', objects);
   const agent = resources.use(await startPolicyAgent({ objects: path, remote: northboundOf(node) }));
-  await node.run(['ovs-vsctl', ...ports.flatMap(addPort)], { timeoutMs: WAIT_MS });
+  await addPorts(node, ports);
   // ovn-nbctl(8)
   const settled = async (): Promise<void> => {
     await node.run(['ovn-nbctl', '--wait=hv', 'sync'], { timeoutMs: WAIT_MS });
@@ -50,14 +50,35 @@ export const startOvnCluster = async (
     };
   };
   await settled();
+  await requireBound(node, ports.length);
   const owner = resources.move();
   return { node, agent, settled, observe, [Symbol.asyncDispose]: () => owner.disposeAsync() };
 };
 
 const WAIT_MS = 120_000;
 
-/** The interface that ovn-controller binds the port by: ovn-architecture(7), "Life Cycle of a VIF". */
-const addPort = (port: string, index: number): string[] => [
+/** `bench0` and so on, in the order of the ports. */
+export const addPorts = async (node: OvnNode, ports: readonly Port[]): Promise<void> => {
+  await node.run(['ovs-vsctl', ...ports.flatMap(addPort)], { timeoutMs: WAIT_MS });
+};
+
+export interface Port {
+  readonly name: string;
+  /** Of the pod. */
+  readonly uid: string;
+}
+
+/** The interface that ovn-controller binds the port by: ovn-architecture(7), "Life Cycle of a VIF"; `iface-id-ver` in ovn-nb(5). */
+const addPort = ({ name, uid }: Port, index: number): string[] => [
   ...['--', 'add-port', 'br-int', `bench${index}`, '--', 'set', 'Interface', `bench${index}`, 'type=internal'],
-  `external_ids:iface-id=${port}`,
+  `external_ids:iface-id=${name}`,
+  `external_ids:iface-id-ver=${uid}`,
 ];
+
+/** @throws Error when one of so many ports is not bound */
+export const requireBound = async (node: OvnNode, ports: number): Promise<void> => {
+  const find = ['--no-headings', '--format=csv', '--columns=name', 'find', 'Interface'];
+  const bound = await node.run(['ovs-vsctl', ...find, 'external_ids:ovn-installed=true']);
+  const count = bound.split('\n').filter((line) => line.startsWith('bench')).length;
+  if (count !== ports) throw new Error(`${count} of ${ports} ports are bound`);
+};

@@ -10,8 +10,8 @@ import { cpuMilliseconds } from '../process-memory.ts';
 import { namespaceOf } from '../render/objects.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
 import { median } from '../statistics.ts';
-import { indexes, namespaceObject, podAddress, podObject, policyObject } from './objects.ts';
-import { type Observed, type OvnCluster, startOvnCluster } from './ovn-cluster.ts';
+import { indexes, namespaceObject, podAddress, podObject, policyObject, uidOf } from './objects.ts';
+import { type Observed, type OvnCluster, type Port, startOvnCluster } from './ovn-cluster.ts';
 import { DUAL, IPV4, TARGETS, tenantObjects, tenantPorts } from './tenants.ts';
 
 const PEERS = 500;
@@ -28,7 +28,7 @@ export const OVN_NAMES = [
 export const benchPolicyFlows = async ({ signal, progress, eachRun }: BenchContext): Promise<BenchResult[]> => {
   progress(`policy/equal-1000, policy/dual-flows, policy/peer-churn: with OVN at work`);
   const objects = [...tenantObjects(), ...plainObjects()];
-  const ports = [...tenantPorts(), ...indexes(TARGETS).map((index) => podPortName('default', TARGET, `pod-${index}`))];
+  const ports = [...tenantPorts(), ...indexes(TARGETS).map(plainPort)];
   await using cluster = await startOvnCluster(`bench-policies-${process.pid}`, objects, ports, signal);
   const none = await cluster.observe();
   const equal = await ofEqual(cluster, none);
@@ -40,6 +40,11 @@ export const benchPolicyFlows = async ({ signal, progress, eachRun }: BenchConte
 
 const TARGET = 'app-target';
 const PEER = 'app-peer';
+
+const plainPort = (index: number): Port => {
+  const name = `pod-${index}`;
+  return { name: podPortName('default', TARGET, name), uid: uidOf(TARGET, name) };
+};
 
 const plainObjects = (): KubeObject[] => [
   ...[TARGET, PEER].map(namespaceObject),

@@ -3,7 +3,8 @@ import { podPortName } from '../../agent/model/names.ts';
 import { NODE_ANNOTATIONS, POD_ANNOTATIONS } from '../../api/names.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { nadObject, namespaceObject, namespaceOf, nodeObject } from '../render/objects.ts';
-import { indexes, podObject } from './objects.ts';
+import { indexes, podObject, uidOf } from './objects.ts';
+import type { Port } from './ovn-cluster.ts';
 
 /** By the number of the tenant. */
 export const DUAL = 1;
@@ -24,12 +25,14 @@ export const tenantObjects = (): KubeObject[] => [
   ]),
 ];
 
-export const tenantPorts = (): string[] =>
-  [DUAL, IPV4].flatMap((tenant) =>
-    indexes(TARGETS).map((index) =>
-      podPortName(`${namespaceOf(tenant)}/net`, namespaceOf(tenant), nameOf(index, true)),
-    ),
-  );
+export const tenantPorts = (): Port[] =>
+  [DUAL, IPV4].flatMap((tenant) => {
+    const namespace = namespaceOf(tenant);
+    return indexes(TARGETS).map((index) => {
+      const name = nameOf(index, true);
+      return { name: podPortName(`${namespace}/net`, namespace, name), uid: uidOf(namespace, name) };
+    });
+  });
 
 const nameOf = (index: number, isLocal: boolean): string => `${isLocal ? 'target' : 'peer'}-${index}`;
 

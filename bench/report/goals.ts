@@ -46,6 +46,8 @@ export const GOALS: Readonly<Record<string, number | undefined>> = {
   'policy/add-in-20': 1.15,
   'policy/add-in-20-considered': 1,
   'policy/add-in-20-considered-vs-one': undefined,
+  'policy/enforce-p99': 1000,
+  'policy/enforce-p50': undefined,
   'policy/cold-2000': 2,
   'policy/restart-writes': 0,
   'policy/rss-peer': 400,
