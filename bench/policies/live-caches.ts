@@ -13,8 +13,6 @@ import { createProjectionStore, type ProjectionStoreOptions } from '../../kube/r
 import type { KubeObject } from '../../kube/types.ts';
 import { LOCAL_NODE } from '../render/objects.ts';
 
-export type LiveCaches = ReturnType<typeof liveCaches>;
-
 /** @throws Error when one cannot be read */
 export const liveCaches = (objects: Iterable<KubeObject>) => {
   const nodes = storeOf({ project: projectNode });
