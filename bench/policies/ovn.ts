@@ -110,7 +110,8 @@ const OF_BATCH = 10;
 /** Processor time of ovn-controller while peers come and go, against the same addresses written straight into the same set. */
 const ofChurn = async (cluster: OvnCluster, run: number, signal: AbortSignal): Promise<BenchResult> => {
   const { node, agent, settled } = cluster;
-  const raw = await openRawSets(cluster);
+  await using resources = new AsyncDisposableStack();
+  const raw = await openRawSets(cluster, resources);
   let next = 1000;
   const measure = async (change: (gone: number[], come: number[]) => Promise<unknown>): Promise<number> => {
     const pid = await node.pidOf('ovn-controller');
@@ -135,7 +136,6 @@ const ofChurn = async (cluster: OvnCluster, run: number, signal: AbortSignal): P
     () => measure((gone, come) => agent.change({ remove: gone.map(peer), put: come.map(peer) })),
     () => measure((gone, come) => raw.change(gone.map(addressOfPeer), come.map(addressOfPeer))),
   );
-  await raw.close();
   const [value, reference] = [median(samples.values), median(samples.references)];
   return benchResult({ name: 'policy/peer-churn', value, unit: 'ms', reference, rounds: CHURN_ROUNDS });
 };
@@ -144,8 +144,9 @@ const ofChurn = async (cluster: OvnCluster, run: number, signal: AbortSignal): P
 const addressOfPeer = (number: number): string => podAddress(number, false);
 
 /** The set that holds all peers, written by somebody who knows which it is: the default network has IPv4. */
-const openRawSets = async ({ node }: OvnCluster) => {
+const openRawSets = async ({ node }: OvnCluster, resources: AsyncDisposableStack) => {
   const session = new OvsdbSession({ database: 'OVN_Northbound', remotes: [northboundOf(node)] });
+  resources.defer(() => session.close());
   session.start();
   await session.whenConnected();
   const columns = ['_uuid', 'addresses'];
@@ -166,7 +167,6 @@ const openRawSets = async ({ node }: OvnCluster) => {
       };
       await session.transact([operation]);
     },
-    close: () => session.close(),
   };
 };
 
