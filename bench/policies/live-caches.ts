@@ -49,7 +49,7 @@ export const liveCaches = (objects: Iterable<KubeObject>) => {
       pods: partOf(pods, ({ pod }) => pod),
       services,
       slices,
-      policies: policyCaches(policies, namespaces, pods),
+      policies: policyCaches(policies, {}, { nodes, namespaces, pods }),
     },
   };
 };
