@@ -19,6 +19,11 @@ export const putPod = (
   return pod;
 };
 
+export const newGroup = (selector: TargetGroup['selector']): TargetGroup => ({
+  ...{ selector, policies: new Set(), named: new Set(), members: new Set(), rules: new Map() },
+  isolating: { Ingress: 0, Egress: 0 },
+});
+
 /** Those that select a pod of this node, while it runs. */
 export const groupsOf = ({ filed }: NamespaceState, pod: PolicyPod | undefined): TargetGroup[] =>
   pod?.isLocal === true && !pod.finished ? filed.matching(pod.labels) : [];

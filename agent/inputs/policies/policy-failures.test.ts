@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { PolicyWorld } from '../../testing/policy-world.ts';
+import { AdminTable } from './admin/admin-table.ts';
 import { canonicalSelector } from './canonical-selector.ts';
 import { PeerFiling } from './peer-filing.ts';
 import { PeerTable } from './peer-table.ts';
@@ -55,6 +56,68 @@ describe('PolicyIndex that fails', () => {
     expect(world.index.problems()).toEqual([]);
     world.policy('red/p', undefined).pod('red/a', undefined);
     expect([...world.facts.ids('podPolicy')]).toEqual([]);
+  });
+
+  const DENY = { priority: 1, ingress: [{ action: 'Deny', from: [{ namespaces: {} }] }] };
+
+  it('tries a pod again at the next event of another object', () => {
+    const world = worldOf().adminPolicy('AdminNetworkPolicy', 'd', { ...DENY, subject: { namespaces: {} } });
+    failOnce(AdminTable.prototype, 'movePod');
+    world.pod('red/c', { ips: { default: ['10.128.0.7'] } });
+    expect(world.facts.get('podPolicy', 'red/c')).toMatchObject(CLOSED);
+    world.namespace('green', {});
+    expect(world.facts.get('podPolicy', 'red/c')).toEqual(world.facts.get('podPolicy', 'red/a'));
+    expect(world.index.problems()).toEqual([]);
+  });
+
+  it('makes pods subjects once a label of their namespace says so, though that failed first', () => {
+    const subject = { namespaces: { matchLabels: { q: '1' } } };
+    const world = worldOf().adminPolicy('AdminNetworkPolicy', 'd', { ...DENY, subject });
+    failOnce(AdminTable.prototype, 'movePod');
+    world.namespace('red', { q: '1' });
+    expect(world.facts.get('podPolicy', 'red/a')).toMatchObject(CLOSED);
+    world.namespace('red', { q: '1', z: '2' });
+    expect(world.facts.get('podPolicy', 'red/a')).toMatchObject({ isolated: [], subjects: [expect.any(String)] });
+    expect(world.index.problems()).toEqual([]);
+  });
+
+  it.each([AdminTable.prototype, PeerTable.prototype])('tells pods of labels that failed before they came', (table) => {
+    const scope = { namespaces: { matchLabels: { q: '1' } } };
+    const world = new PolicyWorld().adminPolicy('AdminNetworkPolicy', 'd', { ...DENY, subject: scope });
+    failOnce(table, 'changeNamespace');
+    expect(() => world.namespace('red', { q: '1' })).not.toThrow();
+    expect(world.index.problems()).toMatchObject([{ object: 'Namespace/red' }]);
+    world.pod('red/a', { ips: { default: ['10.128.0.5'] } });
+    expect(world.facts.get('podPolicy', 'red/a')).toMatchObject(CLOSED);
+    world.namespace('red', { q: '1' });
+    expect(world.facts.get('podPolicy', 'red/a')).toMatchObject({ isolated: [], subjects: [expect.any(String)] });
+  });
+
+  it('takes a peer that is gone out of all sets, though that fails', () => {
+    const from = [{ namespaceSelector: {} }];
+    const world = worldOf().policy('red/p', { ...ALL, ingress: [{ from }] });
+    world.pod('blue/peer', { isLocal: false, ips: { default: ['10.128.2.6'] } });
+    expect(world.facts.get('policyPeer', 'blue/peer')).toBeDefined();
+    failOnce(PeerTable.prototype, 'move');
+    world.pod('blue/peer', undefined);
+    expect(world.facts.get('policyPeer', 'blue/peer')).toBeUndefined();
+    expect(world.index.describePolicy('red/p')?.rules[0]?.peers?.pods).toBe(2);
+    world.node('n', undefined);
+    expect(world.index.problems()).toEqual([]);
+  });
+
+  it('counts the ports of a peer anew that could not be moved', () => {
+    const from = [{ namespaceSelector: {} }];
+    const world = worldOf().policy('red/p', { ...ALL, egress: [{ to: from, ports: [{ port: 'db' }] }] });
+    const peer = { isLocal: false, ips: { default: ['10.128.2.6'] } };
+    const numbers = () => [...world.facts.ids('policyRule')].map((id) => world.facts.get('policyRule', id)?.l4);
+    world.pod('blue/peer', { ...peer, ports: ['db:tcp:5432'] });
+    failOnce(PeerTable.prototype, 'move');
+    world.pod('blue/peer', { ...peer, ports: ['db:tcp:5433'] });
+    expect(world.index.problems()).toMatchObject([{ object: 'Pod/blue/peer' }]);
+    world.namespace('green', {});
+    expect(numbers()).toEqual([{ protocol: 'tcp', ports: [5433] }]);
+    expect(world.index.problems()).toEqual([]);
   });
 
   it('looks at more selections than a call has arguments', () => {

@@ -12,14 +12,17 @@ import type { AdminProjection } from './admin/admin-projection.ts';
 import { AdminTable } from './admin/admin-table.ts';
 import type { PolicyNode } from './admin/node-peers.ts';
 import { canonicalSelector, isSelected } from './canonical-selector.ts';
-import { type IsolatingPolicy, isolatingPolicies, notesOf, type PolicyDescription } from './describe.ts';
+import type { IsolatingPolicy, PolicyDescription } from './describe.ts';
 import { evaluatedPod } from './evaluated-pod.ts';
 import { Failures, namespaceObject, podObject, policyObject } from './failures.ts';
-import { groupsOf, putPod } from './namespace-pods.ts';
+import { inTurn } from './in-turn.ts';
+import { groupsOf, newGroup, putPod } from './namespace-pods.ts';
 import { PeerTable } from './peer-table.ts';
-import { Placement, type Site } from './placement.ts';
+import { Placement } from './placement.ts';
+import { PodMoves } from './pod-moves.ts';
+import { namespaceOf, PolicyReader } from './policy-reader.ts';
 import { Postings } from './postings.ts';
-import type { NamespaceState, PolicyState, TargetGroup } from './state.ts';
+import type { NamespaceState, PodState, PolicyState, TargetGroup } from './state.ts';
 import { TargetTable } from './target-table.ts';
 import type { Selection } from './templates.ts';
 import type { PolicyNamespace, PolicyPod, PolicyProjection } from './types.ts';
@@ -34,6 +37,8 @@ export class PolicyIndex {
   readonly #targets: TargetTable;
   readonly #failures = new Failures();
   readonly #admin: AdminTable;
+  readonly #moves: PodMoves;
+  readonly #reader: PolicyReader;
 
   constructor(facts: FactStore, settings: LocalSettings) {
     this.#facts = facts;
@@ -59,10 +64,21 @@ export class PolicyIndex {
       settle: () => this.#settleAll(),
       setSubjects: (pod, sets) => this.#targets.setSubjects(pod, sets),
     });
+    this.#reader = new PolicyReader({
+      ...{ states: this.#states, targets: this.#targets, peers: this.#peers, failures: this.#failures },
+    });
+    this.#moves = new PodMoves({
+      ...{ targets: this.#targets, peers: this.#peers, admin: this.#admin },
+      groupsOf: ({ pod: { namespace } }, pod) => {
+        const state = this.#states.get(namespace);
+        return state === undefined ? [] : groupsOf(state, pod);
+      },
+    });
   }
 
   /** Undefined when the policy is gone. @param key `namespace/name` */
   changePolicy(key: string, after: PolicyProjection | undefined): void {
+    this.#retry();
     const state = this.#ensure(namespaceOf(key));
     this.#follow(state, policyObject(key), () => {
       const before = state.policies.get(key);
@@ -74,19 +90,24 @@ export class PolicyIndex {
 
   /** Undefined when the pod is gone. @param key `namespace/name` */
   changePod(key: string, given: PolicyPod | undefined): void {
+    this.#retry();
     const after = given && evaluatedPod(key, given, this.#facts.get('pod', key));
     const state = this.#ensure(namespaceOf(key));
     const known = state.pods.get(key);
     const before = known?.pod;
     if (after !== undefined || known !== undefined) {
       const pod = putPod(state, key, after, known);
-      this.#follow(state, podObject(key), () => {
+      const change = (): void => {
         state.placement.use(after?.addresses.keys() ?? []);
-        this.#targets.move(pod, groupsOf(state, after));
-        this.#peers.move(pod, before, after);
-        this.#admin.movePod(pod, after !== undefined);
-        state.placement.unuse(before?.addresses.keys() ?? []);
-      });
+        try {
+          this.#moves.move(pod, before, after);
+        } finally {
+          state.placement.unuse(before?.addresses.keys() ?? []);
+          // By what failed of its namespace before it came.
+          if (this.#failures.isClosed(state.name, key)) this.#targets.markPods([pod]);
+        }
+      };
+      this.#follow(state, podObject(key), change, pod);
       if (after === undefined) this.#failures.forget(state.name, podObject(key));
     } else this.#settle(state, podObject(key));
     // Last: without it the pod gets no port.
@@ -97,86 +118,58 @@ export class PolicyIndex {
 
   /** Undefined when the namespace is gone. */
   changeNamespace(name: string, after: PolicyNamespace | undefined): void {
+    this.#retry();
     const before = this.#known.get(name);
     if (after === undefined) this.#known.delete(name);
     else this.#known.set(name, after);
     const state = this.#states.get(name);
     if (state === undefined) {
-      this.#peers.changeNamespace(name);
-      this.#admin.changeNamespace(name);
+      this.#failures.forget(name, namespaceObject(name));
+      this.#failures.isFailing(name, namespaceObject(name), () =>
+        inTurn([() => this.#peers.changeNamespace(name), () => this.#admin.changeNamespace(name)]),
+      );
       return;
     }
     this.#follow(state, namespaceObject(name), () => {
       const isElsewhere = this.#peers.changeNamespace(name);
       const isSubject = this.#admin.changeNamespace(name);
-      if (isSubject) for (const pod of state.pods.values()) this.#admin.movePod(pod, true);
-      if (isElsewhere) for (const pod of state.pods.values()) this.#peers.move(pod, pod.pod, pod.pod);
+      if (isElsewhere || isSubject) this.#moveAll(state);
       if (!isSameLog(before?.log, after?.log)) this.#markAll(state);
     });
   }
 
   /** Undefined when the policy is gone. @param key `AdminNetworkPolicy/name` */
   changeAdminPolicy(key: string, after: AdminProjection | undefined): void {
+    this.#retry();
     this.#admin.changePolicy(key, after);
     this.#settleAll();
   }
 
   /** Undefined when the node is gone. */
   changeNode(name: string, after: PolicyNode | undefined): void {
+    this.#retry();
     this.#admin.changeNode(name, after);
     this.#settleAll();
   }
 
   problems(): Problem[] {
-    const ofPolicies = this.#states.values().flatMap((state) => this.#problemsOf(state));
     const ofNamespaces = this.#known.values().flatMap(({ problems }) => problems);
-    return [...ofPolicies, ...ofNamespaces, ...this.#admin.problems(), ...this.#failures.problems()];
+    return [...this.#reader.problems(), ...ofNamespaces, ...this.#admin.problems(), ...this.#failures.problems()];
   }
 
   /** @param key `namespace/name` */
   describePolicy(key: string): PolicyDescription | undefined {
-    const state = this.#states.get(namespaceOf(key));
-    const policy = state?.policies.get(key);
-    if (state === undefined || policy === undefined) return undefined;
-    const { site } = state.placement;
-    const rules = [...this.#targets.rulesOf(policy).values()].map(({ id, fact, set }) => ({
-      ...{ id, fact },
-      ...(set && { peers: { selects: set.selects, pods: this.#peers.sizeOf(set) } }),
-    }));
-    return {
-      policy: policy.projection.policy,
-      network: site.network,
-      targets: [...policy.group.members].map((member) => member.key).sort(),
-      rules,
-      problems: [
-        ...policy.projection.problems,
-        ...this.#notesOf(policy, site),
-        ...this.#failures.problems(policyObject(key)),
-      ],
-    };
+    return this.#reader.describePolicy(key);
   }
 
   /** Keys of the policies that have a rule, sorted. It looks at all of them: for people only. */
   policiesOfRule(id: string): string[] {
-    const all = this.#states.values().flatMap(({ policies }) => policies.values());
-    return [...all.filter((policy) => this.#targets.rulesOf(policy).has(id)).map(({ key }) => key)].sort();
+    return this.#reader.policiesOfRule(id);
   }
 
   /** Of a pod of this node. @param key `namespace/name` */
   isolating(key: string): IsolatingPolicy[] {
-    const groups = this.#states.get(namespaceOf(key))?.pods.get(key)?.target?.groups;
-    return isolatingPolicies(groups?.values().flatMap(({ policies }) => policies.values()) ?? []);
-  }
-
-  #problemsOf({ policies, placement }: NamespaceState): Problem[] {
-    return [...policies.values()].flatMap((policy) => [
-      ...policy.projection.problems,
-      ...this.#notesOf(policy, placement.site),
-    ]);
-  }
-
-  #notesOf(policy: PolicyState, site: Site): Problem[] {
-    return notesOf(policy, site, (network, selection, port) => this.#peers.numbersOf(network, selection, port));
+    return this.#reader.isolating(key);
   }
 
   #addPolicy(state: NamespaceState, key: string, projection: PolicyProjection, group: TargetGroup): void {
@@ -203,14 +196,7 @@ export class PolicyIndex {
     const selector = canonicalSelector(policy.podSelector);
     const known = state.groups.get(selector.text);
     if (known !== undefined) return known;
-    const group: TargetGroup = {
-      selector,
-      policies: new Set(),
-      named: new Set(),
-      isolating: { Ingress: 0, Egress: 0 },
-      members: new Set(),
-      rules: new Map(),
-    };
+    const group = newGroup(selector);
     state.groups.set(selector.text, group);
     state.filed.add(group);
     for (const pod of state.pods.values()) {
@@ -238,11 +224,36 @@ export class PolicyIndex {
   #replace(state: NamespaceState): void {
     this.#follow(state, namespaceObject(state.name), () => {
       this.#markAll(state);
-      for (const pod of state.pods.values()) {
-        this.#peers.move(pod, pod.pod, pod.pod);
-        this.#admin.movePod(pod, true);
-      }
+      this.#moveAll(state);
     });
+  }
+
+  /** One that fails is closed alone. */
+  #moveAll({ pods }: NamespaceState): void {
+    for (const pod of pods.values()) this.#attempt(pod, () => this.#moves.move(pod, pod.pod, pod.pod));
+  }
+
+  #attempt(pod: PodState, run: () => void): void {
+    if (!this.#failures.isFailing(pod.pod.namespace, podObject(pod.key), run)) return;
+    this.#moves.fail(pod);
+    this.#targets.markPods([pod]);
+  }
+
+  /** Before the next event: what failed then is not tried again before that. */
+  #retry(): void {
+    const pod = this.#moves.failed;
+    if (pod === undefined) return;
+    const { namespace } = pod.pod;
+    const state = this.#states.get(namespace);
+    if (state?.pods.get(pod.key) === pod) {
+      this.#follow(state, podObject(pod.key), () => this.#moves.move(pod, pod.pod, pod.pod), pod);
+      return;
+    }
+    try {
+      this.#moves.move(pod, undefined, undefined);
+    } catch {
+      // It is gone, and opens nothing: it waits for its turn.
+    }
   }
 
   /** It looks at all policies, and is called when a selection has twice as many members as before. */
@@ -257,25 +268,24 @@ export class PolicyIndex {
   }
 
   /** What throws closes the pods that it may be about, and the next one of the same object opens them. */
-  #follow(state: NamespaceState, object: string, change: () => void): void {
+  #follow(state: NamespaceState, object: string, change: () => void, only?: PodState): void {
     const hadFailed = this.#failures.forget(state.name, object);
     const isFailing = this.#failures.isFailing(state.name, object, () => {
       change();
-      if (hadFailed) this.#restore(state);
+      if (hadFailed && only === undefined) this.#restore(state);
+      else if (hadFailed && only !== undefined) this.#targets.restorePods([only]);
     });
-    if (hadFailed || isFailing) this.#targets.markPods(state.pods.values());
+    if (hadFailed || isFailing) this.#targets.markPods(only === undefined ? state.pods.values() : [only]);
     this.#settle(state, object);
   }
 
   #restore(state: NamespaceState): void {
-    for (const pod of state.pods.values()) this.#targets.move(pod, groupsOf(state, pod.pod));
+    this.#moveAll(state);
     this.#targets.restore(state);
   }
 
   #settleAll(): void {
-    this.#admin.settle();
-    this.#targets.settle();
-    this.#peers.flush();
+    inTurn([() => this.#admin.settle(), () => this.#targets.settle(), () => this.#peers.flush()]);
   }
 
   #settle(state: NamespaceState, object: string): void {
@@ -288,5 +298,3 @@ export class PolicyIndex {
     this.#states.delete(state.name);
   }
 }
-
-const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));

@@ -57,8 +57,12 @@ export class TargetTable {
       recountRules(group);
       for (const policy of group.policies) this.markPolicy(policy);
     }
-    for (const state of pods.values()) if (state.target !== undefined) this.#restoreTarget(state.target);
+    this.restorePods(pods.values());
     this.markPods(pods.values());
+  }
+
+  restorePods(pods: Iterable<PodState>): void {
+    for (const { target } of pods) if (target !== undefined) this.#restoreTarget(target);
   }
 
   /** The groups that a pod of this node is in are these now. */
