@@ -220,8 +220,14 @@ export class PeerTable {
       ...{ network, selection, selector, members: new Set(), enough: ENOUGH, sets: new Map(), names: new Map() },
     };
     peers.live.set(selection.text, live);
-    for (const namespace of peers.filing.add(live))
-      for (const state of this.#options.podsOf(namespace)) this.#join(live, state);
+    try {
+      for (const namespace of peers.filing.add(live))
+        for (const state of this.#options.podsOf(namespace)) this.#join(live, state);
+    } catch (error) {
+      // Half of a set is none: who needs it next finds all of its pods.
+      this.#dropIfUnused(live);
+      throw error;
+    }
     this.#checkSize(live);
     return live;
   }

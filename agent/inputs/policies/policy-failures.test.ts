@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { PolicyWorld } from '../../testing/policy-world.ts';
+import { AdminOrders } from './admin/admin-orders.ts';
 import { AdminTable } from './admin/admin-table.ts';
+import { NodePeers } from './admin/node-peers.ts';
+import { SiteRules } from './admin/site-rules.ts';
 import { canonicalSelector } from './canonical-selector.ts';
 import { PeerFiling } from './peer-filing.ts';
 import { PeerTable } from './peer-table.ts';
@@ -117,6 +120,75 @@ describe('PolicyIndex that fails', () => {
     expect(world.index.problems()).toMatchObject([{ object: 'Pod/blue/peer' }]);
     world.namespace('green', {});
     expect(numbers()).toEqual([{ protocol: 'tcp', ports: [5433] }]);
+    expect(world.index.problems()).toEqual([]);
+  });
+
+  const deny = (world: PolicyWorld, priority = 1) =>
+    world.adminPolicy('AdminNetworkPolicy', 'd', { ...DENY, priority, subject: { namespaces: {} } });
+  const adminRules = (world: PolicyWorld) => [...world.facts.ids('adminRule')].length;
+  const SUBJECT = { isolated: [], subjects: [expect.any(String)] };
+
+  it.each<[object, string]>([
+    [SiteRules.prototype, 'compile'],
+    [PeerTable.prototype, 'acquire'],
+    [PeerFiling.prototype, 'add'],
+    [AdminOrders.prototype, 'put'],
+  ])("closes subjects of an administrators' policy that failed, until the next event", (target, method) => {
+    const world = worldOf();
+    failOnce(target, method);
+    deny(world);
+    expect(world.facts.get('podPolicy', 'red/a')).toMatchObject(CLOSED);
+    expect(world.facts.get('podPolicy', 'red/a')?.subjects).toBeUndefined();
+    expect(world.index.problems()).toMatchObject([{ object: 'AdminNetworkPolicy/d' }]);
+    world.pod('red/y', { ips: { default: ['10.128.0.9'] } });
+    expect(world.facts.get('podPolicy', 'red/y')).toMatchObject(SUBJECT);
+    expect(world.facts.get('podPolicy', 'red/a')).toMatchObject(SUBJECT);
+    expect(adminRules(world)).toBe(1);
+    expect(world.index.problems()).toEqual([]);
+    world.adminPolicy('AdminNetworkPolicy', 'd', undefined);
+    for (const kind of ['adminRule', 'subjectSet', 'peerSet', 'podPolicy', 'policyPeer'] as const)
+      expect([...world.facts.ids(kind)]).toEqual([]);
+  });
+
+  it.each<[object, string]>([
+    [SiteRules.prototype, 'compile'],
+    [PeerFiling.prototype, 'add'],
+    [PeerFiling.prototype, 'delete'],
+    [AdminOrders.prototype, 'put'],
+  ])("keeps the rules of an administrators' policy whose change failed", (target, method) => {
+    const world = deny(worldOf());
+    failOnce(target, method);
+    expect(() => deny(world, 2)).not.toThrow();
+    expect(adminRules(world)).toBe(1);
+    expect(world.facts.get('podPolicy', 'red/a')).toMatchObject(CLOSED);
+    world.node('n1', { labels: {}, ips: [] });
+    expect(adminRules(world)).toBe(1);
+    expect(world.facts.get('podPolicy', 'red/a')).toMatchObject(SUBJECT);
+    expect(world.index.problems()).toEqual([]);
+  });
+
+  it('tells a node again that failed', () => {
+    const world = worldOf();
+    failOnce(NodePeers.prototype, 'change');
+    world.node('n1', { labels: {}, ips: ['192.168.0.1'] });
+    expect(world.index.problems()).toMatchObject([{ object: 'Node/n1' }]);
+    const egress = [{ action: 'Deny', to: [{ nodes: {} }] }];
+    world.adminPolicy('AdminNetworkPolicy', 'd', { priority: 1, subject: { namespaces: {} }, egress });
+    expect(JSON.stringify([...world.facts.ids('adminRule')].map((id) => world.facts.get('adminRule', id)))).toContain(
+      '192.168.0.1',
+    );
+    expect(world.index.problems()).toEqual([]);
+  });
+
+  it("settles the rest though administrators' policies cannot be", () => {
+    const world = worldOf();
+    failOnce(AdminTable.prototype, 'settle');
+    world.policy('red/p', ALL);
+    expect(world.facts.get('podPolicy', 'red/a')).toMatchObject(CLOSED);
+    failOnce(AdminTable.prototype, 'settle');
+    expect(() => deny(world)).not.toThrow();
+    world.policy('red/p', ALL);
+    expect(adminRules(world)).toBe(1);
     expect(world.index.problems()).toEqual([]);
   });
 

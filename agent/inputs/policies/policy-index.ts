@@ -11,18 +11,18 @@ import { isSameLog } from './acl-log.ts';
 import type { AdminProjection } from './admin/admin-projection.ts';
 import { AdminTable } from './admin/admin-table.ts';
 import type { PolicyNode } from './admin/node-peers.ts';
-import { canonicalSelector, isSelected } from './canonical-selector.ts';
 import type { IsolatingPolicy, PolicyDescription } from './describe.ts';
 import { evaluatedPod } from './evaluated-pod.ts';
-import { Failures, namespaceObject, podObject, policyObject } from './failures.ts';
+import { ALL_POLICIES, Failures, NO_NAMESPACE, namespaceObject, podObject, policyObject } from './failures.ts';
 import { inTurn } from './in-turn.ts';
-import { groupsOf, newGroup, putPod } from './namespace-pods.ts';
+import { groupsOf, putPod } from './namespace-pods.ts';
 import { PeerTable } from './peer-table.ts';
 import { Placement } from './placement.ts';
 import { PodMoves } from './pod-moves.ts';
+import { replacePolicy } from './policy-groups.ts';
 import { namespaceOf, PolicyReader } from './policy-reader.ts';
 import { Postings } from './postings.ts';
-import type { NamespaceState, PodState, PolicyState, TargetGroup } from './state.ts';
+import type { NamespaceState, PodState } from './state.ts';
 import { TargetTable } from './target-table.ts';
 import type { Selection } from './templates.ts';
 import type { PolicyNamespace, PolicyPod, PolicyProjection } from './types.ts';
@@ -57,12 +57,15 @@ export class PolicyIndex {
       peers: this.#peers,
       stateOf: (name) => this.#states.get(name),
       failures: this.#failures,
+      isClosed: (pod) => this.#isClosed(pod),
     });
     this.#admin = new AdminTable({
       ...{ facts, view: this.#view, cluster: settings.cluster, namespaces, peers: this.#peers },
       placementOf: (namespace) => this.#states.get(namespace)?.placement,
-      settle: () => this.#settleAll(),
+      settle: () => this.#settleAdmin(),
       setSubjects: (pod, sets) => this.#targets.setSubjects(pod, sets),
+      attempt: (pod, run) => this.#attempt(pod, run),
+      onClosing: (pods) => this.#targets.markPods(pods),
     });
     this.#reader = new PolicyReader({
       ...{ states: this.#states, targets: this.#targets, peers: this.#peers, failures: this.#failures },
@@ -81,10 +84,7 @@ export class PolicyIndex {
     this.#retry();
     const state = this.#ensure(namespaceOf(key));
     this.#follow(state, policyObject(key), () => {
-      const before = state.policies.get(key);
-      const group = after && this.#ensureGroup(state, after);
-      if (before !== undefined) this.#endPolicy(state, before, group);
-      if (after !== undefined && group !== undefined) this.#addPolicy(state, key, after, group);
+      replacePolicy(this.#targets, state, key, after);
     });
   }
 
@@ -104,7 +104,7 @@ export class PolicyIndex {
         } finally {
           state.placement.unuse(before?.addresses.keys() ?? []);
           // By what failed of its namespace before it came.
-          if (this.#failures.isClosed(state.name, key)) this.#targets.markPods([pod]);
+          if (this.#isClosed(pod)) this.#targets.markPods([pod]);
         }
       };
       this.#follow(state, podObject(key), change, pod);
@@ -142,14 +142,14 @@ export class PolicyIndex {
   changeAdminPolicy(key: string, after: AdminProjection | undefined): void {
     this.#retry();
     this.#admin.changePolicy(key, after);
-    this.#settleAll();
+    this.#settleAdmin();
   }
 
   /** Undefined when the node is gone. */
   changeNode(name: string, after: PolicyNode | undefined): void {
     this.#retry();
     this.#admin.changeNode(name, after);
-    this.#settleAll();
+    this.#settleAdmin();
   }
 
   problems(): Problem[] {
@@ -170,39 +170,6 @@ export class PolicyIndex {
   /** Of a pod of this node. @param key `namespace/name` */
   isolating(key: string): IsolatingPolicy[] {
     return this.#reader.isolating(key);
-  }
-
-  #addPolicy(state: NamespaceState, key: string, projection: PolicyProjection, group: TargetGroup): void {
-    const policy: PolicyState = {
-      ...{ key, projection, group, templates: undefined, excess: undefined, members: new Map() },
-      ...{ rules: new Map(), perTarget: [], unwatch: [] },
-    };
-    state.policies.set(key, policy);
-    this.#targets.add(policy);
-  }
-
-  /** @param next the group that it goes to, which stays though it may be empty now */
-  #endPolicy(state: NamespaceState, policy: PolicyState, next: TargetGroup | undefined): void {
-    const { group } = policy;
-    state.policies.delete(policy.key);
-    this.#targets.end(policy);
-    if (group.policies.size > 0 || group === next) return;
-    state.groups.delete(group.selector.text);
-    state.filed.delete(group);
-    for (const member of [...group.members]) this.#targets.leave(group, member);
-  }
-
-  #ensureGroup(state: NamespaceState, { policy }: PolicyProjection): TargetGroup {
-    const selector = canonicalSelector(policy.podSelector);
-    const known = state.groups.get(selector.text);
-    if (known !== undefined) return known;
-    const group = newGroup(selector);
-    state.groups.set(selector.text, group);
-    state.filed.add(group);
-    for (const pod of state.pods.values()) {
-      if (pod.pod.isLocal && !pod.pod.finished && isSelected(selector, pod.pod.labels)) this.#targets.join(group, pod);
-    }
-    return group;
   }
 
   #ensure(name: string): NamespaceState {
@@ -233,6 +200,10 @@ export class PolicyIndex {
     for (const pod of pods.values()) this.#attempt(pod, () => this.#moves.move(pod, pod.pod, pod.pod));
   }
 
+  #isClosed(pod: PodState): boolean {
+    return this.#failures.isClosed(pod.pod.namespace, pod.key) || this.#admin.isClosed(pod);
+  }
+
   #attempt(pod: PodState, run: () => void): void {
     if (!this.#failures.isFailing(pod.pod.namespace, podObject(pod.key), run)) return;
     this.#moves.fail(pod);
@@ -241,6 +212,7 @@ export class PolicyIndex {
 
   /** Before the next event: what failed then is not tried again before that. */
   #retry(): void {
+    this.#admin.retry();
     const pod = this.#moves.failed;
     if (pod === undefined) return;
     const { namespace } = pod.pod;
@@ -286,12 +258,18 @@ export class PolicyIndex {
 
   #settleAll(): void {
     inTurn([() => this.#admin.settle(), () => this.#targets.settle(), () => this.#peers.flush()]);
+    this.#failures.forget(NO_NAMESPACE, ALL_POLICIES);
+  }
+
+  /** What could not be settled is so with the next event. */
+  #settleAdmin(): void {
+    this.#failures.isFailing(NO_NAMESPACE, ALL_POLICIES, () => this.#settleAll());
   }
 
   #settle(state: NamespaceState, object: string): void {
     if (this.#failures.isFailing(state.name, object, () => this.#settleAll())) {
       this.#targets.markPods(state.pods.values());
-      this.#targets.settle();
+      this.#failures.isFailing(state.name, object, () => this.#targets.settle());
     }
     if (state.pods.size > 0 || state.policies.size > 0) return;
     state.placement.stop();

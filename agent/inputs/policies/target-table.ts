@@ -1,12 +1,13 @@
 /** What policies make of the pods of this node: whether they are isolated, and which rules they hold. */
 import type { FactStore } from '../../model/fact-store.ts';
-import type { PodPolicyFact, PolicyDirection } from '../../model/policies/facts.ts';
+import type { PodPolicyFact } from '../../model/policies/facts.ts';
 import { denyGroupId } from '../../model/policies/ids.ts';
 import { denyGroupOf, logOf } from './acl-log.ts';
 import { type CompiledRule, compileForTarget, compileTemplate, type RuleSite } from './compile.ts';
 import { MAX_MEMBERS, sizeOf } from './cost.ts';
 import { type Failures, podObject, policyObject } from './failures.ts';
 import { HeldRules } from './held-rules.ts';
+import { isolatedIn } from './namespace-pods.ts';
 import type { PeerTable } from './peer-table.ts';
 import { PolicyBudgets } from './policy-budgets.ts';
 import { RuleTable } from './rule-table.ts';
@@ -20,6 +21,7 @@ interface TargetTableOptions {
   readonly namespaces: ReadonlyMap<string, PolicyNamespace>;
   readonly stateOf: (namespace: string) => NamespaceState | undefined;
   readonly failures: Failures;
+  readonly isClosed: (pod: PodState) => boolean;
 }
 
 export class TargetTable {
@@ -165,9 +167,10 @@ export class TargetTable {
     before.end();
   }
 
-  #isClosed({ key, pod: { namespace, isLocal, finished } }: PodState): boolean {
-    const isThere = isLocal && !finished && this.#options.stateOf(namespace)?.pods.has(key) === true;
-    return isThere && this.#options.failures.isClosed(namespace, key);
+  #isClosed(state: PodState): boolean {
+    const { namespace, isLocal, finished } = state.pod;
+    const isThere = isLocal && !finished && this.#options.stateOf(namespace)?.pods.has(state.key) === true;
+    return isThere && this.#options.isClosed(state);
   }
 
   #newTarget(): TargetState {
@@ -276,8 +279,7 @@ export class TargetTable {
     network: string | undefined,
     isClosed: boolean,
   ): PodPolicyFact | undefined {
-    const isolated =
-      network === undefined ? [] : DIRECTIONS.filter((direction) => isClosed || isIsolated(target, direction));
+    const isolated = network === undefined ? [] : isolatedIn(target, isClosed);
     const severity = this.#options.namespaces.get(pod.namespace)?.log?.deny;
     const group =
       network !== undefined && isolated.length > 0 ? denyGroupOf(network, pod.namespace, severity) : undefined;
@@ -289,12 +291,9 @@ export class TargetTable {
     }
     if (network === undefined || (id === undefined && target.subjects.length === 0)) return undefined;
     const { held, subjects } = target;
-    const rules = isClosed ? [] : held.ids;
-    return { network, isolated, denyGroup: id ?? '', rules, ...(subjects.length > 0 && { subjects }) };
+    const fact = { network, isolated, denyGroup: id ?? '' };
+    // In no subject set either: what an administrator allows there would open it.
+    if (isClosed) return { ...fact, rules: [] };
+    return { ...fact, rules: held.ids, ...(subjects.length > 0 && { subjects }) };
   }
 }
-
-const isIsolated = ({ groups }: TargetState, direction: PolicyDirection): boolean =>
-  groups.values().some(({ isolating }) => isolating[direction] > 0);
-
-const DIRECTIONS: readonly PolicyDirection[] = ['Ingress', 'Egress'];
