@@ -31,6 +31,8 @@ export class PolicyIndex {
   readonly #facts: FactStore;
   readonly #view: TrackedView;
   readonly #known = new Map<string, PolicyNamespace>();
+  /** With those that are gone before their pods, which stay subjects of administrators' policies. */
+  readonly #labelled = new Map<string, PolicyNamespace>();
   /** Of namespaces with pods or policies. */
   readonly #states = new Map<string, NamespaceState>();
   readonly #peers: PeerTable;
@@ -58,9 +60,10 @@ export class PolicyIndex {
       stateOf: (name) => this.#states.get(name),
       failures: this.#failures,
       isClosed: (pod) => this.#isClosed(pod),
+      isWaiting: (pod) => this.#isWaiting(pod.pod.namespace),
     });
     this.#admin = new AdminTable({
-      ...{ facts, view: this.#view, cluster: settings.cluster, namespaces, peers: this.#peers },
+      ...{ facts, view: this.#view, cluster: settings.cluster, namespaces: this.#labelled, peers: this.#peers },
       placementOf: (namespace) => this.#states.get(namespace)?.placement,
       settle: () => this.#settleAdmin(),
       setSubjects: (pod, sets) => this.#targets.setSubjects(pod, sets),
@@ -103,8 +106,8 @@ export class PolicyIndex {
           this.#moves.move(pod, before, after);
         } finally {
           state.placement.unuse(before?.addresses.keys() ?? []);
-          // By what failed of its namespace before it came.
-          if (this.#isClosed(pod)) this.#targets.markPods([pod]);
+          // By what is so of its namespace since before it came.
+          if (this.#isClosed(pod) || this.#isWaiting(state.name)) this.#targets.markPods([pod]);
         }
       };
       this.#follow(state, podObject(key), change, pod);
@@ -120,9 +123,12 @@ export class PolicyIndex {
   changeNamespace(name: string, after: PolicyNamespace | undefined): void {
     this.#retry();
     const before = this.#known.get(name);
+    const wasWaiting = this.#isWaiting(name);
+    const state = this.#states.get(name);
     if (after === undefined) this.#known.delete(name);
     else this.#known.set(name, after);
-    const state = this.#states.get(name);
+    if (after !== undefined) this.#labelled.set(name, after);
+    else if (state === undefined || state.pods.size === 0) this.#labelled.delete(name);
     if (state === undefined) {
       this.#failures.forget(name, namespaceObject(name));
       this.#failures.isFailing(name, namespaceObject(name), () =>
@@ -135,13 +141,18 @@ export class PolicyIndex {
       const isSubject = this.#admin.changeNamespace(name);
       if (isElsewhere || isSubject) this.#moveAll(state);
       if (!isSameLog(before?.log, after?.log)) this.#markAll(state);
+      if (wasWaiting) this.#targets.markPods(state.pods.values());
     });
   }
 
   /** Undefined when the policy is gone. @param key `AdminNetworkPolicy/name` */
   changeAdminPolicy(key: string, after: AdminProjection | undefined): void {
     this.#retry();
+    const { hasPolicies } = this.#admin;
     this.#admin.changePolicy(key, after);
+    if (hasPolicies !== this.#admin.hasPolicies)
+      for (const { name, pods } of this.#states.values())
+        if (!this.#labelled.has(name)) this.#targets.markPods(pods.values());
     this.#settleAdmin();
   }
 
@@ -202,6 +213,11 @@ export class PolicyIndex {
 
   #isClosed(pod: PodState): boolean {
     return this.#failures.isClosed(pod.pod.namespace, pod.key) || this.#admin.isClosed(pod);
+  }
+
+  /** Whether an administrator's policy is about pods of a namespace follows from its labels: until they are known, no pod is decided. */
+  #isWaiting(namespace: string): boolean {
+    return this.#admin.hasPolicies && !this.#labelled.has(namespace);
   }
 
   #attempt(pod: PodState, run: () => void): void {
@@ -271,7 +287,10 @@ export class PolicyIndex {
       this.#targets.markPods(state.pods.values());
       this.#failures.isFailing(state.name, object, () => this.#targets.settle());
     }
-    if (state.pods.size > 0 || state.policies.size > 0) return;
+    if (state.pods.size > 0) return;
+    if (!this.#known.has(state.name) && this.#labelled.delete(state.name))
+      this.#failures.isFailing(NO_NAMESPACE, ALL_POLICIES, () => this.#admin.changeNamespace(state.name));
+    if (state.policies.size > 0) return;
     state.placement.stop();
     this.#states.delete(state.name);
   }

@@ -22,6 +22,7 @@ interface TargetTableOptions {
   readonly stateOf: (namespace: string) => NamespaceState | undefined;
   readonly failures: Failures;
   readonly isClosed: (pod: PodState) => boolean;
+  readonly isWaiting: (pod: PodState) => boolean;
 }
 
 export class TargetTable {
@@ -148,12 +149,10 @@ export class TargetTable {
   }
 
   #publishOrClose(state: PodState): void {
-    const { failures } = this.#options;
-    const publish = (): void => this.#publish(state);
-    const object = podObject(state.key);
-    const isUndecided =
-      failures.isFailing(state.pod.namespace, object, publish) &&
-      failures.isFailing(state.pod.namespace, object, publish);
+    const { failures, isWaiting } = this.#options;
+    const isFailing = (): boolean =>
+      failures.isFailing(state.pod.namespace, podObject(state.key), () => this.#publish(state));
+    const isUndecided = (isFailing() && isFailing()) || isWaiting(state);
     if (isUndecided === (state.isUndecided === true)) return;
     state.isUndecided = isUndecided ? true : undefined;
     this.#options.facts.set('decidedPod', state.key, isUndecided || !state.pod.isLocal ? undefined : true);

@@ -95,6 +95,10 @@ export class AdminTable {
     if (node !== undefined) this.changeNode(...node);
   }
 
+  get hasPolicies(): boolean {
+    return this.#projections.size > 0;
+  }
+
   isClosed(pod: PodState): boolean {
     return this.#failures.isClosed(pod, this.#policies, this.#locals.get(pod) ?? NONE);
   }
