@@ -24,9 +24,14 @@ export class SiteRules {
   compile(site: SiteState, first: number | undefined): void {
     const before = site.unwatch;
     const unwatch: (() => void)[] = [];
-    const rules = first === undefined ? [] : this.#rulesOf(site, first, unwatch);
+    try {
+      const rules = first === undefined ? [] : this.#rulesOf(site, first, unwatch);
+      this.#install(site, new Map(rules.map((rule) => [rule.id, rule])));
+    } catch (error) {
+      for (const end of unwatch) end();
+      throw error;
+    }
     site.unwatch = unwatch;
-    this.#install(site, new Map(rules.map((rule) => [rule.id, rule])));
     for (const end of before) end();
   }
 
@@ -49,16 +54,21 @@ export class SiteRules {
 
   #install(site: SiteState, rules: ReadonlyMap<string, CompiledAdminRule>): void {
     const { facts, peers } = this.#options;
-    for (const [id, { fact, set }] of rules) {
-      if (set !== undefined && !site.rules.has(id)) peers.acquire(set);
+    // Rule by rule: what throws midway must not make one count twice.
+    const held = new Map(site.rules);
+    site.rules = held;
+    for (const [id, rule] of rules) {
+      const { fact, set } = rule;
+      if (set !== undefined && !held.has(id)) peers.acquire(set);
+      held.set(id, rule);
       facts.set('adminRule', id, fact);
     }
-    for (const [id, { set }] of site.rules) {
+    for (const [id, { set }] of held) {
       if (rules.has(id)) continue;
+      held.delete(id);
       facts.set('adminRule', id, undefined);
       if (set !== undefined) peers.release(set);
     }
-    site.rules = rules;
     const { network } = site;
     const { policy } = site.state;
     const all = [...rules.values()];
