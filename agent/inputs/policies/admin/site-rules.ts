@@ -63,7 +63,7 @@ export class SiteRules {
     const { policy } = site.state;
     const all = [...rules.values()];
     for (const [id, { part, members }] of site.sets) {
-      const drops = all.filter(({ fact }) => fact.action === 'deny' && fact.subjects === id).map((rule) => rule.id);
+      const drops = all.filter(({ fact }) => fact.action !== 'allow' && fact.subjects === id).map((rule) => rule.id);
       const fact = {
         ...{ network, policy: adminPolicyKey(policy), tier: policy.tier, drops: drops.sort() },
         ...(part && { port: partText(part) }),
