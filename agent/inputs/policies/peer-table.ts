@@ -30,6 +30,8 @@ interface NameWatch {
   readonly counts: Map<number, number>;
   /** Those that count, in order. */
   used: readonly number[];
+  /** There are others. */
+  isMore: boolean;
   readonly readers: Map<() => void, number>;
 }
 
@@ -88,10 +90,11 @@ export class PeerTable {
     const name = portNameText(port);
     let watch = live.names.get(name);
     if (watch === undefined) {
-      watch = { port, counts: new Map(), used: [], readers: new Map() };
+      watch = { port, counts: new Map(), used: [], isMore: false, readers: new Map() };
       live.names.set(name, watch);
       for (const { pod } of live.members) count(watch, pod, 1);
       watch.used = usedNumbers(watch);
+      watch.isMore = watch.counts.size > MAX_NUMBERS;
     }
     watch.readers.set(onChange, (watch.readers.get(onChange) ?? 0) + 1);
     return watch.used;
@@ -254,7 +257,9 @@ export class PeerTable {
       const isMore = after !== undefined && count(watch, after, 1);
       if (!isLess && !isMore) continue;
       const used = usedNumbers(watch);
-      if (isDeepStrictEqual(used, watch.used)) continue;
+      const wasMore = watch.isMore;
+      watch.isMore = watch.counts.size > MAX_NUMBERS;
+      if (watch.isMore === wasMore && isDeepStrictEqual(used, watch.used)) continue;
       watch.used = used;
       for (const onChange of [...watch.readers.keys()]) onChange();
     }

@@ -20,6 +20,7 @@ import { NodePeers, type PolicyNode } from './node-peers.ts';
 import { AdminOrder } from './order.ts';
 import { widthOf } from './places.ts';
 import { SiteRules } from './site-rules.ts';
+import { limitParts, partLimit, setsOf } from './subject-parts.ts';
 import { adminTemplates } from './templates.ts';
 
 interface AdminTableOptions {
@@ -45,7 +46,7 @@ export class AdminTable {
   readonly #rules: SiteRules;
   /** Pods of this node that have not finished, and the policies that are about them. */
   readonly #locals = new Map<PodState, ReadonlySet<AdminState>>();
-  readonly #stale = new Set<SiteState>();
+  readonly #stale = new Map<SiteState, 'parts' | 'all'>();
   readonly #moved = new Set<PodState>();
 
   constructor(options: AdminTableOptions) {
@@ -63,7 +64,7 @@ export class AdminTable {
       facts,
       peers,
       nodeAddresses: (selectors, family) => this.#nodes.addressesOf(selectors, family),
-      onChange: (site) => this.#stale.add(site),
+      onChange: (site) => this.#stale.set(site, 'all'),
     });
   }
 
@@ -102,16 +103,19 @@ export class AdminTable {
   }
 
   settle(): void {
-    for (const site of this.#stale) {
+    for (const [site, only] of this.#stale) {
       this.#stale.delete(site);
       const { state } = site;
-      const hasMembers = site.sets.values().some(({ members }) => members > 0);
-      this.#rules.compile(site, hasMembers ? this.#orders[state.policy.tier].placeOf(state.key) : undefined);
+      if (limitParts(site))
+        for (const [pod, subject] of state.subjects) if (subject.site === site) this.#moved.add(pod);
+      const hasMembers = site.parts.size > 0;
+      this.#rules.compile(site, hasMembers ? this.#orders[state.policy.tier].placeOf(state.key) : undefined, only);
       if (!hasMembers && state.sites.get(site.network) === site) state.sites.delete(site.network);
     }
     for (const pod of this.#moved) {
       const states = [...(this.#locals.get(pod) ?? NONE)];
-      this.#options.setSubjects(pod, states.flatMap(({ subjects }) => subjects.get(pod)?.sets ?? []).sort());
+      const subjects = states.flatMap((state) => state.subjects.get(pod) ?? []);
+      this.#options.setSubjects(pod, subjects.flatMap(setsOf).sort());
     }
     this.#moved.clear();
   }
@@ -120,6 +124,7 @@ export class AdminTable {
     return [
       ...this.#projections.values().flatMap(({ problems }) => problems),
       ...Object.values(this.#orders).flatMap((order) => order.unplaced().map(noRoom)),
+      ...this.#policies.values().flatMap(problemsAt),
     ];
   }
 
@@ -132,7 +137,15 @@ export class AdminTable {
     if (selection === undefined) return;
     const templates = adminTemplates(policy);
     const state: AdminState = {
-      ...{ key, policy, templates, names: subjectNames(templates), selection, selector: selection.selector },
+      ...{
+        key,
+        policy,
+        templates,
+        names: subjectNames(templates),
+        limit: partLimit(templates),
+        selection,
+        selector: selection.selector,
+      },
       ...{ sites: new Map(), subjects: new Map() },
     };
     this.#policies.set(key, state);
@@ -140,7 +153,7 @@ export class AdminTable {
       this.#stale.delete(site);
       const heir: SiteState = { ...site, state };
       state.sites.set(site.network, heir);
-      this.#stale.add(heir);
+      this.#stale.set(heir, 'all');
     }
     const namespaces = new Set(this.#filing.add(state));
     for (const [pod, policies] of this.#locals) {
@@ -181,42 +194,49 @@ export class AdminTable {
     const at = { network: site.network, policy: state.key };
     return {
       site,
-      sets: [this.#count(site, site.whole), ...parts.map((part) => this.#count(site, subjectSetOf(at, part), part))],
+      parts: [this.#count(site, site.whole), ...parts.map((part) => this.#count(site, subjectSetOf(at, part), part))],
     };
   }
 
   #count(site: SiteState, id: string, part?: SubjectPart): string {
-    const set = site.sets.get(id) ?? { part, members: 0 };
-    if (set.members === 0) this.#stale.add(site);
-    set.members += 1;
-    site.sets.set(id, set);
+    const counted = site.parts.get(id) ?? { part, members: 0 };
+    counted.members += 1;
+    site.parts.set(id, counted);
+    if (counted.members === 1 || site.excess.size > 0) this.#markParts(site);
     return id;
   }
 
-  #leave({ site, sets }: Subject): void {
-    for (const id of sets) {
-      const set = site.sets.get(id);
-      if (set === undefined) continue;
-      set.members -= 1;
-      if (set.members === 0) this.#stale.add(site);
+  #leave({ site, parts }: Subject): void {
+    for (const id of parts) {
+      const counted = site.parts.get(id);
+      if (counted === undefined) continue;
+      counted.members -= 1;
+      if (counted.members === 0 || site.excess.size > 0) this.#markParts(site);
     }
+  }
+
+  #markParts(site: SiteState): void {
+    if (!this.#stale.has(site)) this.#stale.set(site, 'parts');
   }
 
   #siteOf(state: AdminState, network: string, families: SiteState['families']): SiteState {
     const known = state.sites.get(network);
     if (known !== undefined) {
-      if (known.families.join() !== families.join()) this.#stale.add(known);
+      if (known.families.join() !== families.join()) this.#stale.set(known, 'all');
       known.families = families;
       return known;
     }
     const whole = subjectSetOf({ network, policy: state.key }, undefined);
-    const site: SiteState = { state, network, families, whole, sets: new Map(), rules: new Map(), unwatch: [] };
+    const site: SiteState = {
+      ...{ state, network, families, whole, parts: new Map(), excess: new Set() },
+      ...{ sets: new Map(), notes: [], unwatch: [] },
+    };
     state.sites.set(network, site);
     return site;
   }
 
   #markSites(state: AdminState | undefined): void {
-    for (const site of state?.sites.values() ?? []) this.#stale.add(site);
+    for (const site of state?.sites.values() ?? []) this.#stale.set(site, 'all');
   }
 
   #markForNodes(nodes: readonly PolicyNode[]): void {
@@ -240,3 +260,13 @@ const noRoom = (object: string): Problem => ({
   message: 'there are too many policies of its tier: it is not enforced, as it comes last in their order',
   cause: 'policy-not-enforced',
 });
+
+const problemsAt = ({ key, sites, limit }: AdminState): Problem[] => {
+  const messages = [...sites.values()].flatMap(({ notes, excess }) =>
+    excess.size > 0 ? [...notes, manyParts(limit)] : notes,
+  );
+  return [...new Set(messages)].map((message) => ({ object: key, severity: 'warning', message }));
+};
+
+const manyParts = (limit: number): string =>
+  `pods of this node have more than ${limit} numbers for its named ports: those of fewest pods are allowed nothing there, and rules that deny or pass deny them all of the protocol`;

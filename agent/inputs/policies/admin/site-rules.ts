@@ -1,9 +1,11 @@
 /** The rules that a policy has on a network while pods of this node are its subjects there, as facts. */
-import { adminPolicyKey } from '../../../../api/admin-network-policy.ts';
 import type { FactStore } from '../../../model/fact-store.ts';
+import type { SubjectSetFact } from '../../../model/policies/facts.ts';
 import type { PeerTable } from '../peer-table.ts';
-import type { SiteState } from './admin-state.ts';
-import { type AdminSite, type CompiledAdminRule, compileAdmin, partText, type Surroundings } from './compile.ts';
+import { MAX_NUMBERS, type PortName, portNameText } from '../templates.ts';
+import type { SiteSet, SiteState } from './admin-state.ts';
+import { type CompiledAdminRule, compileAdmin, partText, type SubjectPart, type Surroundings } from './compile.ts';
+import { setsAt } from './subject-parts.ts';
 
 interface SiteRulesOptions {
   readonly facts: FactStore;
@@ -20,56 +22,81 @@ export class SiteRules {
     this.#options = options;
   }
 
-  /** @param first OVN's priority of the policy's first rule; undefined: it has no rules here */
-  compile(site: SiteState, first: number | undefined): void {
-    const before = site.unwatch;
-    const unwatch: (() => void)[] = [];
-    const rules = first === undefined ? [] : this.#rulesOf(site, first, unwatch);
-    site.unwatch = unwatch;
-    this.#install(site, new Map(rules.map((rule) => [rule.id, rule])));
-    for (const end of before) end();
+  /**
+   * @param first OVN's priority of the policy's first rule; undefined: it has no rules here
+   * @param only `parts`: nothing else than which parts there are has changed, and rules of others stay
+   */
+  compile(site: SiteState, first: number | undefined, only: 'parts' | 'all'): void {
+    const sets = setsAt(site);
+    const isKept = (id: string): boolean => only === 'parts' && site.sets.has(id);
+    const ended = isKept(site.whole) ? [] : site.unwatch;
+    const surroundings = this.#surroundings(site, ended);
+    for (const [id, part] of sets) {
+      if (isKept(id)) continue;
+      const rules = first === undefined ? [] : rulesOf(site, part, first, surroundings);
+      this.#install(site, id, { part, rules: new Map(rules.map((rule) => [rule.id, rule])) });
+    }
+    for (const id of [...site.sets.keys()]) if (!sets.has(id)) this.#install(site, id, undefined);
+    for (const end of ended) end();
   }
 
-  #rulesOf(site: SiteState, first: number, unwatch: (() => void)[]): CompiledAdminRule[] {
+  /** @param ended what is watched no more; otherwise it goes on */
+  #surroundings(site: SiteState, ended: readonly (() => void)[]): Surroundings {
     const { peers, nodeAddresses, onChange } = this.#options;
-    const { network, families, state } = site;
-    const { templates, policy } = state;
-    const at: AdminSite = { policy: adminPolicyKey(policy), tier: policy.tier, first, network, families };
     const stale = (): void => onChange(site);
-    const surroundings: Surroundings = {
-      nodeAddresses,
+    if (ended === site.unwatch) [site.unwatch, site.notes] = [[], []];
+    return {
+      nodeAddresses: (selectors, family) => nodeAddresses(selectors, family),
       numbersOf: (selection, port) => {
-        unwatch.push(() => peers.unwatch(network, selection, port, stale));
-        return peers.watch(network, selection, port, stale);
+        const { network } = site;
+        site.unwatch.push(() => peers.unwatch(network, selection, port, stale));
+        const numbers = peers.watch(network, selection, port, stale);
+        const isMore = peers.numbersOf(network, selection, port) > MAX_NUMBERS;
+        if (isMore) site.notes.push(manyNumbers(port));
+        return { numbers, isMore };
       },
     };
-    const parts = [...site.sets.values()].filter(({ members }) => members > 0);
-    return parts.flatMap(({ part }) => compileAdmin(templates, part, at, surroundings));
   }
 
-  #install(site: SiteState, rules: ReadonlyMap<string, CompiledAdminRule>): void {
+  /** @param after undefined: it has no members any more */
+  #install(site: SiteState, id: string, after: SiteSet | undefined): void {
     const { facts, peers } = this.#options;
-    for (const [id, { fact, set }] of rules) {
-      if (set !== undefined && !site.rules.has(id)) peers.acquire(set);
-      facts.set('adminRule', id, fact);
+    const before = site.sets.get(id)?.rules ?? NO_RULES;
+    const rules = after?.rules ?? NO_RULES;
+    for (const [rule, { fact, set }] of rules) {
+      if (set !== undefined && !before.has(rule)) peers.acquire(set);
+      facts.set('adminRule', rule, fact);
     }
-    for (const [id, { set }] of site.rules) {
-      if (rules.has(id)) continue;
-      facts.set('adminRule', id, undefined);
+    for (const [rule, { set }] of before) {
+      if (rules.has(rule)) continue;
+      facts.set('adminRule', rule, undefined);
       if (set !== undefined) peers.release(set);
     }
-    site.rules = rules;
-    const { network } = site;
-    const { policy } = site.state;
-    const all = [...rules.values()];
-    for (const [id, { part, members }] of site.sets) {
-      const drops = all.filter(({ fact }) => fact.action !== 'allow' && fact.subjects === id).map((rule) => rule.id);
-      const fact = {
-        ...{ network, policy: adminPolicyKey(policy), tier: policy.tier, drops: drops.sort() },
-        ...(part && { port: partText(part) }),
-      };
-      facts.set('subjectSet', id, members === 0 ? undefined : fact);
-      if (members === 0) site.sets.delete(id);
-    }
+    facts.set('subjectSet', id, after && subjectSetFact(site, after));
+    if (after === undefined) site.sets.delete(id);
+    else site.sets.set(id, after);
   }
 }
+
+const NO_RULES: SiteSet['rules'] = new Map();
+
+const rulesOf = (
+  { state, network, families }: SiteState,
+  part: SubjectPart,
+  first: number,
+  surroundings: Surroundings,
+): CompiledAdminRule[] => {
+  const { key, policy, templates } = state;
+  return compileAdmin(templates, part, { policy: key, tier: policy.tier, first, network, families }, surroundings);
+};
+
+const subjectSetFact = ({ state, network }: SiteState, { part, rules }: SiteSet): SubjectSetFact => {
+  const drops = [...rules.values()].filter(({ fact }) => fact.action !== 'allow').map((rule) => rule.id);
+  return {
+    ...{ network, policy: state.key, tier: state.policy.tier, drops: drops.sort() },
+    ...(part && { port: partText(part) }),
+  };
+};
+
+const manyNumbers = (port: PortName): string =>
+  `peers have more than ${MAX_NUMBERS} numbers for port ${portNameText(port)}: the ${MAX_NUMBERS} of most pods are allowed, and rules that deny or pass deny all of ${port.protocol}`;
