@@ -63,8 +63,12 @@ export class AdminTable {
     this.#rules = new SiteRules({
       facts,
       peers,
-      nodeAddresses: (selectors, family) => this.#nodes.addressesOf(selectors, family),
+      nodes: this.#nodes,
       onChange: (site) => this.#stale.set(site, 'all'),
+      onOtherNodes: (site) => {
+        this.#stale.set(site, 'all');
+        options.settle();
+      },
     });
   }
 

@@ -1,18 +1,23 @@
 /** The rules that a policy has on a network while pods of this node are its subjects there, as facts. */
+import { type Ip, ipFamily } from '../../../../net/ip.ts';
 import type { FactStore } from '../../../model/fact-store.ts';
 import type { SubjectSetFact } from '../../../model/policies/facts.ts';
+import type { CanonicalSelector } from '../canonical-selector.ts';
 import type { PeerTable } from '../peer-table.ts';
 import { MAX_NUMBERS, type PortName, portNameText } from '../templates.ts';
 import type { SiteSet, SiteState } from './admin-state.ts';
 import { type CompiledAdminRule, compileAdmin, partText, type SubjectPart, type Surroundings } from './compile.ts';
+import type { NodePeers } from './node-peers.ts';
 import { setsAt } from './subject-parts.ts';
 
 interface SiteRulesOptions {
   readonly facts: FactStore;
   readonly peers: PeerTable;
-  readonly nodeAddresses: Surroundings['nodeAddresses'];
+  readonly nodes: Pick<NodePeers, 'addressesOf' | 'watchManagement'>;
   /** The numbers of a named port are others now. */
   readonly onChange: (site: SiteState) => void;
+  /** Addresses of nodes on the site's network are others now. */
+  readonly onOtherNodes: (site: SiteState) => void;
 }
 
 export class SiteRules {
@@ -42,11 +47,15 @@ export class SiteRules {
 
   /** @param ended what is watched no more; otherwise it goes on */
   #surroundings(site: SiteState, ended: readonly (() => void)[]): Surroundings {
-    const { peers, nodeAddresses, onChange } = this.#options;
+    const { peers, nodes, onChange } = this.#options;
     const stale = (): void => onChange(site);
     if (ended === site.unwatch) [site.unwatch, site.notes] = [[], []];
+    const managed = new Map<string, readonly Ip[]>();
     return {
-      nodeAddresses: (selectors, family) => nodeAddresses(selectors, family),
+      nodeAddresses: (selectors, family) => {
+        const own = this.#managementOf(site, selectors, managed).filter((ip) => ipFamily(ip) === family);
+        return [...new Set([...nodes.addressesOf(selectors, family), ...own])].sort();
+      },
       numbersOf: (selection, port) => {
         const { network } = site;
         site.unwatch.push(() => peers.unwatch(network, selection, port, stale));
@@ -56,6 +65,22 @@ export class SiteRules {
         return { numbers, isMore };
       },
     };
+  }
+
+  /** @param known by texts of selectors: many rules select the same nodes, and each does so once per family */
+  #managementOf(
+    site: SiteState,
+    selectors: readonly CanonicalSelector[],
+    known: Map<string, readonly Ip[]>,
+  ): readonly Ip[] {
+    const key = JSON.stringify(selectors.map(({ text }) => text));
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const { nodes, onOtherNodes } = this.#options;
+    const watched = nodes.watchManagement(selectors, site.network, () => onOtherNodes(site));
+    site.unwatch.push(() => watched.stop());
+    known.set(key, watched.value);
+    return watched.value;
   }
 
   /** @param after undefined: it has no members any more */
