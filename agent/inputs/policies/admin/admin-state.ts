@@ -39,6 +39,8 @@ export interface SiteState {
   readonly state: AdminState;
   readonly network: string;
   families: readonly Family[];
+  /** OVN's priority that its first rule has. */
+  first: number | undefined;
   /** Id of the set with all of its subjects. */
   readonly whole: string;
   /** By id of the set that it has, unless that is one too many. */

@@ -19,6 +19,7 @@ import { partsOf, type SubjectPart, subjectNames, subjectSetOf } from './compile
 import { NodePeers, type PolicyNode } from './node-peers.ts';
 import { AdminOrder } from './order.ts';
 import { widthOf } from './places.ts';
+import { inSafeOrder } from './safe-order.ts';
 import { SiteRules } from './site-rules.ts';
 import { limitParts, partLimit, setsOf } from './subject-parts.ts';
 import { adminTemplates } from './templates.ts';
@@ -107,14 +108,15 @@ export class AdminTable {
   }
 
   settle(): void {
-    for (const [site, only] of this.#stale) {
+    for (const site of this.#stale.keys()) {
+      if (!limitParts(site)) continue;
+      for (const [pod, subject] of site.state.subjects) if (subject.site === site) this.#moved.add(pod);
+    }
+    for (const [site, only] of inSafeOrder(this.#stale, (one) => this.#placeOf(one))) {
       this.#stale.delete(site);
       const { state } = site;
-      if (limitParts(site))
-        for (const [pod, subject] of state.subjects) if (subject.site === site) this.#moved.add(pod);
-      const hasMembers = site.parts.size > 0;
-      this.#rules.compile(site, hasMembers ? this.#orders[state.policy.tier].placeOf(state.key) : undefined, only);
-      if (!hasMembers && state.sites.get(site.network) === site) state.sites.delete(site.network);
+      this.#rules.compile(site, this.#placeOf(site), only);
+      if (site.parts.size === 0 && state.sites.get(site.network) === site) state.sites.delete(site.network);
     }
     for (const pod of this.#moved) {
       const states = [...(this.#locals.get(pod) ?? NONE)];
@@ -122,6 +124,10 @@ export class AdminTable {
       this.#options.setSubjects(pod, subjects.flatMap(setsOf).sort());
     }
     this.#moved.clear();
+  }
+
+  #placeOf({ state, parts }: SiteState): number | undefined {
+    return parts.size === 0 ? undefined : this.#orders[state.policy.tier].placeOf(state.key);
   }
 
   problems(): Problem[] {
@@ -232,7 +238,7 @@ export class AdminTable {
     }
     const whole = subjectSetOf({ network, policy: state.key }, undefined);
     const site: SiteState = {
-      ...{ state, network, families, whole, parts: new Map(), excess: new Set() },
+      ...{ state, network, families, first: undefined, whole, parts: new Map(), excess: new Set() },
       ...{ sets: new Map(), notes: [], unwatch: [] },
     };
     state.sites.set(network, site);

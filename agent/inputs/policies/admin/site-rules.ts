@@ -8,6 +8,7 @@ import { MAX_NUMBERS, type PortName, portNameText } from '../templates.ts';
 import type { SiteSet, SiteState } from './admin-state.ts';
 import { type CompiledAdminRule, compileAdmin, partText, type SubjectPart, type Surroundings } from './compile.ts';
 import type { NodePeers } from './node-peers.ts';
+import { movesOf } from './safe-order.ts';
 import { setsAt } from './subject-parts.ts';
 
 interface SiteRulesOptions {
@@ -36,11 +37,15 @@ export class SiteRules {
     const isKept = (id: string): boolean => only === 'parts' && site.sets.has(id);
     const ended = isKept(site.whole) ? [] : site.unwatch;
     const surroundings = this.#surroundings(site, ended);
+    const next = new Map<string, SiteSet>();
     for (const [id, part] of sets) {
       if (isKept(id)) continue;
       const rules = first === undefined ? [] : rulesOf(site, part, first, surroundings);
-      this.#install(site, id, { part, rules: new Map(rules.map((rule) => [rule.id, rule])) });
+      next.set(id, { part, rules: new Map(rules.map((rule) => [rule.id, rule])) });
     }
+    for (const [id, fact] of movesOf(site, next)) this.#options.facts.set('adminRule', id, fact);
+    site.first = first;
+    for (const [id, set] of next) this.#install(site, id, set);
     for (const id of [...site.sets.keys()]) if (!sets.has(id)) this.#install(site, id, undefined);
     for (const end of ended) end();
   }
