@@ -7,6 +7,8 @@ import { z } from 'zod';
 
 const directionSchema = z.enum(['Ingress', 'Egress']);
 const stateSchema = z.enum(['ready', 'pending', 'error']);
+const tierSchema = z.enum(['admin', 'baseline']);
+const actionSchema = z.enum(['allow', 'deny', 'pass']);
 
 export const policyStatusSchema = z.object({
   namespace: z.string(),
@@ -71,6 +73,32 @@ export const isolatedPodSchema = z.object({
   message: z.string().optional(),
 });
 
+/** An administrators' policy that pods of this node are subjects of. */
+export const adminPolicyStatusSchema = z.object({
+  /** `AdminNetworkPolicy/name` */
+  policy: z.string(),
+  tier: tierSchema,
+  /** `namespace/name` */
+  targets: z.array(z.string()),
+  state: stateSchema,
+  message: z.string().optional(),
+  /** How many rules it has on this node. */
+  ruleCount: z.int(),
+  /** Where it, or its sets, are asked about. */
+  rules: z.array(
+    z.object({
+      ...{ id: z.string(), network: z.string(), direction: directionSchema, family: z.literal([4, 6]) },
+      action: actionSchema,
+      /** Of its ACL. */
+      priority: z.int(),
+      /** In words. */
+      text: z.string(),
+      /** Its address set of subjects: ACLs name it, also those of other rules of the policy. */
+      subjectSet: z.string(),
+    }),
+  ),
+});
+
 export const policiesSchema = z.object({
   /** Policies, namespaces and pods have been read from the API server. */
   isRead: z.boolean(),
@@ -79,6 +107,8 @@ export const policiesSchema = z.object({
   rules: z.array(policyRuleStatusSchema),
   /** Of what is asked about, too. */
   pods: z.array(isolatedPodSchema),
+  /** Of what is asked about, too; absent from agents that do not tell. */
+  admin: z.array(adminPolicyStatusSchema).optional(),
 });
 
 /**
@@ -103,9 +133,31 @@ const endRuleSchema = z.object({
   lacks: z.string().optional(),
 });
 
+/** A rule of an administrators' policy that decides about a part of what is asked, or passes it on. */
+const endAdminRuleSchema = z.object({
+  id: z.string(),
+  /** In words. */
+  text: z.string(),
+  /** `AdminNetworkPolicy/name` */
+  policy: z.string(),
+  tier: tierSchema,
+  action: actionSchema,
+});
+
+const portsSchema = z.object({
+  /** `other` is all that has no ports; absent: every protocol. */
+  protocol: z.enum(['tcp', 'udp', 'sctp', 'other']).optional(),
+  first: z.int(),
+  last: z.int(),
+});
+
 export const endFamilySchema = z.object({
   family: z.literal([4, 6]),
   verdict: verdictSchema,
+  /** What is let through of what is asked for; absent from older agents: what the rules let through. */
+  lets: z.array(portsSchema).optional(),
+  /** In the order in which they are evaluated: those of tier `admin` before `rules`, the others after them. */
+  admin: z.array(endAdminRuleSchema).optional(),
   /** That let the packet through first. */
   rules: z.array(endRuleSchema),
 });
@@ -144,6 +196,8 @@ export type PolicyStatus = z.output<typeof policyStatusSchema>;
 export type PolicyRuleStatus = z.output<typeof policyRuleStatusSchema>;
 export type IsolatedPodStatus = z.output<typeof isolatedPodSchema>;
 export type PolicyVerdict = z.output<typeof verdictSchema>;
+export type EndAdminRuleStatus = z.output<typeof endAdminRuleSchema>;
+export type AdminPolicyStatus = z.output<typeof adminPolicyStatusSchema>;
 export type EndRuleStatus = z.output<typeof endRuleSchema>;
 export type EndFamilyStatus = z.output<typeof endFamilySchema>;
 export type PolicyEndStatus = z.output<typeof policyEndSchema>;

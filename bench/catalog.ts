@@ -22,6 +22,11 @@ import { benchInstall, INSTALL_NAMES } from './install/index.ts';
 import { benchNodeStatusWrites, NODE_STATUS_WRITES_NAMES } from './node-status/in-memory.ts';
 import { benchNodeStatus, NODE_STATUS_NAMES } from './node-status/index.ts';
 import { benchSync, benchUpdates } from './ovsdb/index.ts';
+import { ADD_NAMES, benchAddInPolicies } from './policies/add-pod.ts';
+import { benchEnforce, ENFORCE_NAMES } from './policies/enforce.ts';
+import { benchLabelChange, benchPoliciesStart, LABEL_NAMES, START_NAMES } from './policies/index.ts';
+import { benchPeerMemory, MEMORY_NAMES } from './policies/memory.ts';
+import { benchPolicyFlows, OVN_NAMES } from './policies/ovn.ts';
 import { benchColdStart, benchPodEvent } from './render/index.ts';
 import type { BenchResult } from './report/result.ts';
 import { benchChurn, CHURN_NAMES } from './services/churn.ts';
@@ -62,6 +67,12 @@ export const BENCHMARKS: readonly Benchmark[] = [
   { names: CONNECTION_NAMES, run: benchConnections },
   { names: NODE_PORT_NAMES.shared, run: benchNodePort('shared') },
   { names: NODE_PORT_NAMES.local, run: benchNodePort('local') },
+  { names: LABEL_NAMES, run: benchLabelChange },
+  { names: START_NAMES, run: benchPoliciesStart },
+  { names: MEMORY_NAMES, run: benchPeerMemory },
+  { names: OVN_NAMES, run: benchPolicyFlows },
+  { names: ENFORCE_NAMES, run: benchEnforce },
+  { names: ADD_NAMES, run: benchAddInPolicies },
   { names: ['ovsdb/sync-100k'], run: benchSync },
   { names: ['ovsdb/updates'], run: benchUpdates },
   ...CONTROL_BENCHMARKS.map((benchmark) => ({ ...benchmark, shares: FLEET })),

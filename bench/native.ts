@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-export type NativeName = 'stopwatch' | 'floor' | 'peak' | 'forward' | 'connect';
+export type NativeName = 'stopwatch' | 'floor' | 'peak' | 'forward' | 'connect' | 'drops';
 
 /** The path of a static program, compiled again when its source is newer. */
 export const nativeProgram = (name: NativeName): string => {

@@ -22,8 +22,9 @@ import {
   SOURCE_PORT,
 } from './north-south.ts';
 import { type DemoOptions, shownPath } from './options.ts';
+import { measurePolicy, planPolicy, renderPolicy } from './policy.ts';
 import { getsReady, waitUntilReady } from './readiness.ts';
-import { clearResults, keepLogs, writeNorthSouth, writeReachability, writeServices } from './results.ts';
+import { clearResults, keepLogs, writeNorthSouth, writePolicy, writeReachability, writeServices } from './results.ts';
 import { areServicesRight, measureServices, renderServices, type ServiceAnswers } from './services.ts';
 import type { Terminal } from './terminal.ts';
 import { showNode } from './udnctl.ts';
@@ -67,10 +68,12 @@ interface Results {
   readonly results: readonly Reachability[];
   readonly northSouth: readonly NorthSouth[];
   readonly services: readonly ServiceAnswers[];
+  /** With a policy. */
+  readonly policy: readonly Reachability[];
 }
 
-const isRight = ({ results, northSouth, services }: Results): boolean =>
-  differences(results).length === 0 && isNorthSouthRight(northSouth) && areServicesRight(services);
+const isRight = ({ results, northSouth, services, policy }: Results): boolean =>
+  differences([...results, ...policy]).length === 0 && isNorthSouthRight(northSouth) && areServicesRight(services);
 
 const useCluster = async (run: Run): Promise<Results> => {
   const { sandbox, manifests, options, terminal, signal } = run;
@@ -80,14 +83,15 @@ const useCluster = async (run: Run): Promise<Results> => {
   const results = await measure(run, pods);
   const northSouth = await measureOutside(run, pods);
   const services = await measureAllServices(run, pods);
-  terminal.step('6. What a node says');
+  const policy = await tryPolicy(run, pods, results);
+  terminal.step('7. What a node says');
   await showNode(
     sandbox,
     { node: 'node-1', network: firstNetwork(manifests), folder: options.output },
     terminal,
     signal,
   );
-  const seen = { results, northSouth, services };
+  const seen = { results, northSouth, services, policy };
   conclude(seen, terminal);
   return seen;
 };
@@ -133,7 +137,7 @@ const measure = async (
   const pairs = pods.length * (pods.length - 1);
   terminal.step(`3. Who reaches whom: ${pods.length} pods, ${pairs} pairs, IPv4 and IPv6, ICMP, TCP and UDP`);
   const earlier = await readNeighbourOverflows();
-  const results = await measureReachability(sandbox, pods, undefined, signal);
+  const results = await measureReachability(sandbox, pods, { signal });
   const path = await writeReachability(options.output, results);
   terminal.note(summary(results));
   warnOfOverflows((await readNeighbourOverflows()) - earlier, terminal);
@@ -173,6 +177,24 @@ const measureAllServices = async (
   return results;
 };
 
+const tryPolicy = async (
+  { sandbox, manifests, options, terminal, signal }: Run,
+  pods: readonly ReachabilityPod[],
+  before: readonly Reachability[],
+): Promise<Reachability[]> => {
+  const plan = planPolicy(manifests, pods);
+  if (plan === undefined) return [];
+  const { namespace } = plan.policy.metadata;
+  terminal.step(
+    `6. A NetworkPolicy of ${namespace}: pods with the label app=web accept connections of each other only`,
+  );
+  const results = await measurePolicy(sandbox, plan, signal);
+  await writePolicy(options.output, results);
+  terminal.note(summary(results));
+  terminal.block(`\n${renderPolicy(plan, before, results, terminal)}`);
+  return results;
+};
+
 const warnOfOverflows = (count: number, { note, paint }: Terminal): void => {
   if (count === 0) return;
   const remedy = 'end what else uses many addresses, or raise net.ipv4.neigh.default.gc_thresh3 and that of net.ipv6';
@@ -185,7 +207,7 @@ const firstNetwork = (manifests: readonly ManifestObject[]): string | undefined 
 };
 
 const conclude = (seen: Results, { step, block, paint }: Terminal): void => {
-  const { results } = seen;
+  const results = [...seen.results, ...seen.policy];
   const good = `every tenant reaches its own pods${seen.services.length > 0 ? ', its own Services' : ''} and the outside, and no other tenant`;
   step('Result');
   block(isRight(seen) ? paint('good', good) : paint('bad', 'NOT as expected'));

@@ -9,7 +9,7 @@ import type { ServiceAnswers } from './services.ts';
 export const clearResults = async (folder: string): Promise<void> => {
   await mkdir(folder, { recursive: true });
   await Promise.all(
-    ['reachability.json', 'north-south.json', 'services.json', 'flows.txt', 'log'].map((name) =>
+    ['reachability.json', 'north-south.json', 'services.json', 'policy.json', 'flows.txt', 'log'].map((name) =>
       rm(join(folder, name), { recursive: true, force: true }),
     ),
   );
@@ -27,6 +27,9 @@ export const writeNorthSouth = (folder: string, results: readonly NorthSouth[]):
 
 export const writeServices = (folder: string, results: readonly ServiceAnswers[]): Promise<void> =>
   writeLines(join(folder, 'services.json'), results);
+
+export const writePolicy = (folder: string, results: readonly Reachability[]): Promise<void> =>
+  writeLines(join(folder, 'policy.json'), results);
 
 /** JSON, an object a line. */
 const writeLines = (path: string, results: readonly object[]): Promise<void> =>

@@ -148,6 +148,16 @@ it('does not take its own draft for news while writing fails', async () => {
   expect(reported).toHaveLength(1);
 });
 
+it('looks again after a pause that has passed while it still looked', async () => {
+  mkdirSync(join(plugin(), 'in the way'), { recursive: true });
+  vi.spyOn(clock, 'schedule').mockImplementationOnce((_, callback) => {
+    queueMicrotask(callback);
+    return () => {};
+  });
+  await keeper.start();
+  await eventually(() => expect(clock.pending).toBe(1));
+});
+
 it('leaves no timer behind', async () => {
   writeFileSync(bin, 'a file where the folder should be');
   await keeper.start();

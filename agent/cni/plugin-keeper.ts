@@ -85,7 +85,8 @@ export class PluginKeeper {
     while (this.#isDirty && !this.#isStopped) {
       this.#isDirty = false;
       const isDone = await this.#lookOnce();
-      if (!isDone) break;
+      // A pause that has passed while this one went on has asked for the next.
+      if (!isDone && this.#cancelPause !== undefined) break;
     }
     this.#running = undefined;
   }

@@ -2,9 +2,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatRemote, OvsdbSession, type Remote } from '../../ovsdb/index.ts';
-import { NB_SOCKET } from '../../sandbox/plan/daemons.ts';
 import { takeTurns } from '../alternate.ts';
 import type { BenchContext } from '../context.ts';
+import { connectController, northboundOf } from '../node/connect-controller.ts';
 import { openOvnClock } from '../node/ovn-clock.ts';
 import { type OvnNode, startOvnNode } from '../node/ovn-node.ts';
 import { loadRaw, NB_GLOBAL, nodeProcess, temporaryFolder, withServer } from '../render/northbound-server.ts';
@@ -75,7 +75,7 @@ const onNode = async (
   await using clock = await openOvnClock(node);
   await clock.done(AbortSignal.timeout(WAIT_MS));
   // Without the start of the process.
-  const loading = await load(remoteOf(node), node);
+  const loading = await load(northboundOf(node), node);
   const start = performance.now() - loading;
   const { northd } = await clock.done(AbortSignal.timeout(WAIT_MS));
   // Once more: what northd wrote in several transactions, it counted with the first.
@@ -83,24 +83,6 @@ const onNode = async (
   await requireFlows(node);
   return { northd: northd - start, all: controller - start };
 };
-
-/** What the agent tells ovn-controller of a node at its start: by that chassis its rows know the node. */
-const connectController = async ({ run }: OvnNode): Promise<void> => {
-  const ids = {
-    'system-id': CHASSIS,
-    'ovn-remote': 'unix:/run/ovn/ovnsb_db.sock',
-    'ovn-encap-type': 'geneve',
-    'ovn-encap-ip': '172.20.0.11',
-    'ovn-is-interconn': 'true',
-    'ovn-monitor-all': 'true',
-  };
-  const settings = Object.entries(ids).map(([key, value]) => `external_ids:${key}=${value}`);
-  await run(['ovs-vsctl', '--timeout=30', 'set', 'Open_vSwitch', '.', ...settings]);
-  await run(['ovn-sbctl', '--timeout=30', 'wait-until', 'Chassis', CHASSIS]);
-};
-
-/** Of node-1, as `nodeObject` has it. */
-const CHASSIS = '00000000-0000-4000-8000-000000000001';
 
 /** A controller that has nothing to do has done it at once. */
 const requireFlows = async ({ run }: OvnNode): Promise<void> => {
@@ -111,11 +93,9 @@ const requireFlows = async ({ run }: OvnNode): Promise<void> => {
 
 const WAIT_MS = 120_000;
 
-const remoteOf = (node: OvnNode): Remote => ({ transport: 'unix', path: node.pathOf(NB_SOCKET) });
-
 /** Its only row, which the node made. */
 const globalOf = async (node: OvnNode): Promise<string> => {
-  const session = new OvsdbSession({ database: 'OVN_Northbound', remotes: [remoteOf(node)] });
+  const session = new OvsdbSession({ database: 'OVN_Northbound', remotes: [northboundOf(node)] });
   session.start();
   await session.whenConnected();
   const [found] = await session.transact([{ op: 'select', table: 'NB_Global', where: [], columns: ['_uuid'] }]);

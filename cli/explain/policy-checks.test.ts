@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PoliciesStatus } from '../../api/policy-status.ts';
+import type { AdminPolicyStatus, PoliciesStatus } from '../../api/policy-status.ts';
 import { policyChecks } from './policy-checks.ts';
 import type { ExplainSources } from './sources.ts';
 import { memoryTables } from './testing/memory-tables.ts';
@@ -60,6 +60,19 @@ describe('network policies', () => {
     ['a pod without a network', { pods: [] }, 'missing red/deny isolate it, and it has no network yet'],
     ['none', { policies: [], pods: [] }, 'ok none isolates it'],
   ])('says of %s', async (_, more, text) => expect((await found({ ...isolated, ...more }))[0]).toBe(text));
+
+  it('names the administrators’ policies that it is a subject of, and whether they are programmed', async () => {
+    const keep: AdminPolicyStatus = {
+      ...{ policy: 'AdminNetworkPolicy/keep', targets: ['red/a'], ruleCount: 2, rules: [] },
+      ...{ tier: 'admin', state: 'ready' },
+    };
+    const admin = [keep, { ...keep, state: 'pending' as const, message: 'northbound is not programmed yet' }];
+    expect(await found({ ...isolated, policies: [], pods: [], admin })).toEqual([
+      'ok none isolates it',
+      'ok subject of AdminNetworkPolicy/keep, tier admin, 2 rules',
+      'missing subject of AdminNetworkPolicy/keep, tier admin, 2 rules; pending: northbound is not programmed yet',
+    ]);
+  });
 
   it('does not say that none isolates it when they are not known', async () => {
     expect((await found({ ...isolated, isRead: false, policies: [] }))[0]).toMatch(

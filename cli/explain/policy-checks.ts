@@ -1,12 +1,14 @@
 /** By which network policies a pod is isolated, and whether its port is where they drop. */
-import type { IsolatedPodStatus, PoliciesStatus, PolicyStatus } from '../../api/policy-status.ts';
+import type { AdminPolicyStatus, IsolatedPodStatus, PoliciesStatus, PolicyStatus } from '../../api/policy-status.ts';
 import { messageOf } from '../../base/error-message.ts';
 import { setOf, uuidOf } from '../node/wire-values.ts';
+import { adminStateText } from '../policy/list.ts';
 import { NOT_READ } from '../policy/unread.ts';
 import { type Check, missing, ok, unknown } from './check.ts';
 import { type ExplainSources, rowWith } from './sources.ts';
 
 const WHAT = 'network policies';
+const ADMIN = 'administrators’ policies';
 
 /** @param pod `namespace/name` @param port of its primary interface in OVN */
 export const policyChecks = async (
@@ -27,13 +29,18 @@ interface Pod {
   readonly port: string | undefined;
 }
 
-const checksOf = async (
+const checksOf = async (sources: ExplainSources, status: PoliciesStatus, asked: Pod): Promise<Check[]> => {
+  if (!status.isRead) return [unknown(WHAT, NOT_READ)];
+  const admin = (status.admin ?? []).map((one) => adminCheck(one, asked.pod));
+  return [...(await networkPolicyChecks(sources, status, asked)), ...admin];
+};
+
+const networkPolicyChecks = async (
   sources: ExplainSources,
-  { isRead, policies, pods }: PoliciesStatus,
+  { policies, pods }: PoliciesStatus,
   { pod, port }: Pod,
 ): Promise<Check[]> => {
   const isolated = pods.find((one) => one.pod === pod);
-  if (!isRead) return [unknown(WHAT, NOT_READ)];
   if (policies.length === 0) return [ok(WHAT, 'none isolates it')];
   if (isolated === undefined) {
     return [missing(WHAT, `${namesOf(policies)} isolate it, and it has no network yet`, `udnctl why ${pod}`)];
@@ -59,6 +66,14 @@ const stateCheck = ({ directions, ruleCount, state, message, pod }: IsolatedPodS
   return state === 'ready'
     ? ok(WHAT, found)
     : missing(WHAT, `${found}; ${state}: ${message ?? 'not programmed yet'}`, `udnctl diff; udnctl why ${pod}`);
+};
+
+const adminCheck = (admin: AdminPolicyStatus, pod: string): Check => {
+  const { policy, tier, ruleCount, state } = admin;
+  const found = `subject of ${policy}, tier ${tier}, ${ruleCount} ${ruleCount === 1 ? 'rule' : 'rules'}`;
+  return state === 'ready'
+    ? ok(ADMIN, found)
+    : missing(ADMIN, `${found}; ${adminStateText(admin)}`, `udnctl diff; udnctl why ${pod}`);
 };
 
 /** What the agent believes is one thing: this reads the database. */

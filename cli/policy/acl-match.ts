@@ -4,7 +4,7 @@
  */
 import { cidrContainsIp, parseMaskedCidr } from '../../net/cidr.ts';
 import { type Ip, isIp, parseIp } from '../../net/ip.ts';
-import { EVERYTHING, type Ports } from './let-through.ts';
+import { EVERYTHING, type Ports } from '../../net/port-regions.ts';
 
 export interface RuleMatch {
   readonly family: 4 | 6;

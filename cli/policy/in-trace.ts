@@ -1,6 +1,7 @@
 /** Says of a trace which network policies its ACLs are of: those name sets of addresses and groups of ports. Pure. */
-import type { PoliciesStatus, PolicyRuleStatus } from '../../api/policy-status.ts';
+import type { AdminPolicyStatus, PoliciesStatus, PolicyRuleStatus } from '../../api/policy-status.ts';
 import type { TextOutput } from '../output/format.ts';
+import { ACL_OFFSET } from '../trace/logical-result.ts';
 
 /** The ends of what is traced, as far as they are pods of this node. */
 export interface TracedPods {
@@ -28,11 +29,15 @@ export const withPolicies = <Traced extends TextOutput>(
 };
 
 const explainerOf = (
-  { rules, pods }: PoliciesStatus,
+  { rules, pods, admin = [] }: PoliciesStatus,
   { from, addresses }: TracedPods,
   lines: readonly string[],
 ): ((line: string) => readonly string[]) => {
   const byTargets = new Map(rules.map((rule) => [rule.targetSet, rule]));
+  const bySubjects = Map.groupBy(
+    admin.flatMap(({ policy, rules: own }) => own.map((rule) => ({ ...rule, policy }))),
+    ({ subjectSet }) => subjectSet,
+  );
   const groups = Map.groupBy(
     pods.flatMap(({ pod, directions }) =>
       directions.flatMap(({ denyGroup, logGroup, ...one }) =>
@@ -50,6 +55,8 @@ const explainerOf = (
     [...new Set(line.match(NAMES) ?? [])].flatMap((name) => {
       const rule = byTargets.get(name.slice(1));
       if (rule !== undefined) return [ruleText(rule)];
+      const ofAdmin = bySubjects.get(name.slice(1));
+      if (ofAdmin !== undefined) return adminTexts(ofAdmin, line);
       return (groups.get(name.slice(1)) ?? [])
         .filter(({ pod, direction }) => isTraced(pod, direction))
         .map(
@@ -73,3 +80,26 @@ export const namesIn = (lines: readonly string[]): readonly string[] => [
 
 const ruleText = ({ direction, peers, ports, policies }: PolicyRuleStatus): string =>
   `allowed ${direction === 'Ingress' ? 'from' : 'to'} ${peers}, ${ports}, by NetworkPolicy ${policies.join(', ')}`;
+
+type AdminRule = AdminPolicyStatus['rules'][number] & Pick<AdminPolicyStatus, 'policy'>;
+
+/** Rules of a policy have one set of subjects: which of them it is, the priority of the ACL says. */
+const adminTexts = (rules: readonly AdminRule[], line: string): readonly string[] => {
+  const [, ofAcl, ofFlow] = /ACL[^(]*\(priority ([0-9]+)|\(priority ([0-9]+)\)$/.exec(line) ?? [];
+  const priority = ofAcl === undefined ? Number(ofFlow) - ACL_OFFSET : Number(ofAcl);
+  const own = rules.filter((rule) => rule.priority === priority && isOfWay(rule, line));
+  if (own.length === 0)
+    return [...new Set(rules.map(({ policy }) => `of the subjects of ${policy}, none of its rules`))];
+  return [
+    ...new Set(
+      own.map(
+        ({ action, text, policy }) => `${ACTION_WORDS[action]}: ${own.length > 1 ? 'a rule' : text}, by ${policy}`,
+      ),
+    ),
+  ];
+};
+
+const isOfWay = ({ direction, subjectSet }: AdminRule, line: string): boolean =>
+  line.includes(`.${direction === 'Ingress' ? 'dst' : 'src'} == $${subjectSet}`);
+
+const ACTION_WORDS = { allow: 'allowed', deny: 'denied', pass: 'passed on to the next tier' } as const;

@@ -1,5 +1,5 @@
 /** `udnctl policy list`: the network policies that matter on this node. */
-import type { PolicyStatus } from '../../api/policy-status.ts';
+import type { AdminPolicyStatus, PolicyStatus } from '../../api/policy-status.ts';
 import type { AgentClient } from '../node/agent-client.ts';
 import type { Output } from '../output/format.ts';
 import { NOT_READ } from './unread.ts';
@@ -36,19 +36,37 @@ export const listPolicies = async (
     String(policy.peerPods),
     stateText(policy),
   ]);
+  // Of no namespace.
+  const admin = namespace === undefined ? (found.admin ?? []) : [];
   return {
-    data: { isRead: found.isRead, policies: shown },
+    data: { isRead: found.isRead, policies: shown, admin },
     tables: [
       {
         head: ['POLICY', 'ISOLATES', 'PODS', 'RULES', 'PEERS', 'STATE'],
         rows,
         empty: all ? 'no network policy' : 'no network policy selects a pod of this node',
       },
+      ...(admin.length === 0 ? [] : [adminTable(admin)]),
     ],
     notes: found.isRead ? [] : [NOT_READ],
     exitStatus: found.isRead ? 0 : 1,
   };
 };
+
+const adminTable = (admin: readonly AdminPolicyStatus[]): Output['tables'][number] => ({
+  head: ['ADMIN POLICY', 'TIER', 'PODS', 'RULES', 'STATE'],
+  rows: admin.map((one) => [
+    one.policy,
+    one.tier,
+    String(one.targets.length),
+    String(one.ruleCount),
+    adminStateText(one),
+  ]),
+  empty: '',
+});
+
+export const adminStateText = ({ state, message }: AdminPolicyStatus): string =>
+  state === 'ready' ? state : `${state}: ${message ?? 'not programmed yet'}`;
 
 export const stateText = ({ problems: [problem], targets, state, message }: PolicyStatus): string => {
   if (problem !== undefined) return `closed: ${problem}`;

@@ -1,8 +1,9 @@
 /** A matrix of a namespace as people read it: who connects is on the left. Pure. */
 import type { PolicyEndStatus } from '../../api/policy-status.ts';
+import { both } from '../../net/port-regions.ts';
 import type { TextOutput } from '../output/format.ts';
 import { formatTable } from '../output/table.ts';
-import { both, lets, portsText } from './let-through.ts';
+import { lets, portsText } from './let-through.ts';
 import type { PolicyMatrix } from './matrix.ts';
 
 export interface MatrixOutput extends TextOutput {

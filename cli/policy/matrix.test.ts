@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { PodStatus } from '../../api/agent-status.ts';
 import type { PolicyEndStatus } from '../../api/policy-status.ts';
+import { parseIp } from '../../net/ip.ts';
+import { both, merged, type Ports } from '../../net/port-regions.ts';
 import { memoryTables } from '../explain/testing/memory-tables.ts';
 import type { Row } from '../node/wire-values.ts';
 import { parseRuleMatch } from './acl-match.ts';
-import { both, merged, type Ports, portsText } from './let-through.ts';
+import { portsText } from './let-through.ts';
 import { matrixHere, mergedMatrix } from './matrix.ts';
 import { matrixOutput } from './matrix-output.ts';
+import { readProgrammed } from './programmed.ts';
 
 const tcp = (first: number, last = first): Ports => ({ protocol: 'tcp', first, last });
 
@@ -162,4 +165,51 @@ describe('policy matrix', () => {
     expect(lines).toEqual(['FROM \\ TO  a  b', 'a          .  ?', 'b          ?  .', '? node n2 cannot be asked']);
     expect(exitStatus).toBe(2);
   });
+});
+
+describe('rows of administrators’ policies', () => {
+  const acl = (name: string, tier: number, priority: number, action: string, match: string): Row => ({
+    ...{ _uuid: uuid(name), direction: 'to-lport', action, priority, tier, match },
+  });
+  const FROM_A = 'ip4.src == $p && ip4.dst == $t';
+  /** What comes to red/b from red/a, whom the network policy lets in by TCP 80. */
+  const programmed = async (acls: readonly Row[], isIsolated = true) => {
+    const rows = {
+      ...ROWS,
+      ...(!isIsolated && { Port_Group: [] }),
+      Logical_Switch: [
+        { ports: uuids('pa', 'pb'), acls: uuids('rule', ...acls.map((row) => String((row['_uuid'] as string[])[1]))) },
+      ],
+      ACL: [...(ROWS['ACL'] ?? []), ...acls],
+    };
+    const { lets } = await readProgrammed(memoryTables(rows));
+    return portsText(lets('Ingress', 'port-b', { own: parseIp('10.0.0.4'), peer: parseIp('10.0.0.3') }) ?? []);
+  };
+
+  it.each([
+    ['a denial', [acl('d', 1, 31_000, 'drop', FROM_A)], true, '-'],
+    [
+      'an allowance above it',
+      [acl('d', 1, 31_000, 'drop', FROM_A), acl('a', 1, 31_001, 'allow-related', `${FROM_A} && udp`)],
+      true,
+      'UDP',
+    ],
+    [
+      'a pass above it',
+      [acl('d', 1, 31_000, 'drop', FROM_A), acl('p', 1, 31_001, 'pass', `${FROM_A} && tcp`)],
+      true,
+      'TCP 80',
+    ],
+    ['a baseline', [acl('b', 3, 31_000, 'drop', `${FROM_A} && udp && udp.dst == 53`)], false, 'all but UDP 53'],
+    ['a baseline of an isolated pod', [acl('b', 3, 31_000, 'allow-related', FROM_A)], true, 'TCP 80'],
+    [
+      'a pass of a tier above the baseline',
+      [acl('b', 3, 31_000, 'drop', FROM_A), acl('p', 2, 1, 'pass', 'ip4.dst == $t')],
+      false,
+      'TCP 80',
+    ],
+    ['another peer', [acl('d', 1, 31_000, 'drop', 'ip4.src == 10.0.0.9 && ip4.dst == $t')], true, 'TCP 80'],
+  ])('let through, with %s', async (_, acls, isIsolated, text) =>
+    expect(await programmed(acls, isIsolated)).toBe(text),
+  );
 });

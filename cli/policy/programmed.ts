@@ -4,10 +4,10 @@
  */
 import type { PolicyEndStatus } from '../../api/policy-status.ts';
 import type { Ip } from '../../net/ip.ts';
+import { both, EVERYTHING, merged, type Ports, without } from '../../net/port-regions.ts';
 import type { Transact } from '../flows/datapaths.ts';
 import { type Row, setOf, uuidOf } from '../node/wire-values.ts';
 import { parseRuleMatch, type RuleMatch, termHas } from './acl-match.ts';
-import { EVERYTHING, merged, type Ports } from './let-through.ts';
 
 export interface Programmed {
   /** @param port of the pod in OVN @param ips of both ends, of one family; undefined: the pod has no port there */
@@ -51,38 +51,79 @@ export const readProgrammed = async (northbound: Transact): Promise<Programmed> 
 interface Acl {
   readonly uuid: string;
   readonly direction: PolicyEndStatus['direction'];
-  readonly isDrop: boolean;
+  readonly action: Action;
+  readonly tier: number;
   readonly priority: number;
+  /** Undefined: all of the ports that its group has. */
   readonly match: RuleMatch | undefined;
 }
 
-/** Of network policies: agent/model/registry/acls.ts. */
-const TIER = 2;
+type Action = 'allow' | 'drop' | 'pass';
+
+/** Of administrators' policies, network policies, baseline ones: agent/model/registry/acls.ts. */
+const TIERS: readonly number[] = [1, 2, 3];
 
 const ofPolicies = (row: Row): readonly Acl[] => {
-  if (Number(row['tier']) !== TIER) return [];
+  const tier = Number(row['tier']);
+  if (!TIERS.includes(tier)) return [];
   const text = String(row['match']);
-  const isDrop = row['action'] === 'drop';
-  // Whatever a drop matches, its group has the ports that it is about.
-  if (isDrop && !/^(inport|outport) == @\w+$/.test(text)) return [];
+  const action = actionOf(String(row['action']));
   const match = parseRuleMatch(text);
-  if (!isDrop && match === undefined) return [];
+  // Whatever a drop matches, its group has the ports that it is about.
+  const isOfGroup = action === 'drop' && /^(inport|outport) == @\w+$/.test(text);
+  if (match === undefined && !isOfGroup) return [];
   const direction = row['direction'] === 'from-lport' ? 'Egress' : 'Ingress';
-  return [{ uuid: uuidOf(row['_uuid']), direction, isDrop, priority: Number(row['priority']), match }];
+  return [{ uuid: uuidOf(row['_uuid']), direction, action, tier, priority: Number(row['priority']), match }];
 };
 
+const actionOf = (text: string): Action => (text === 'drop' || text === 'pass' ? text : 'allow');
+
+/** As OVN does: in each tier the highest that matches decides, or sends on to the next one; at the end everything passes (ovn-nb(5), ACL). */
 const letsOf = (
   acls: readonly Acl[],
   { own, peer }: PairOfIps,
   addressesOf: (set: string) => readonly string[],
 ): readonly Ports[] => {
-  const drop = Math.max(...acls.filter(({ isDrop }) => isDrop).map(({ priority }) => priority));
-  if (drop === Number.NEGATIVE_INFINITY) return [EVERYTHING];
   const family = own.includes(':') ? 6 : 4;
-  const letting = acls.filter(({ isDrop, priority, direction, match }) => {
-    if (isDrop || priority <= drop || match?.family !== family) return false;
+  const matching = acls.filter(({ direction, match }) => {
+    if (match === undefined) return true;
     const [source, destination] = direction === 'Egress' ? [own, peer] : [peer, own];
-    return termHas(match.source, source, addressesOf) && termHas(match.destination, destination, addressesOf);
+    return (
+      match.family === family &&
+      termHas(match.source, source, addressesOf) &&
+      termHas(match.destination, destination, addressesOf)
+    );
   });
-  return merged(letting.flatMap(({ match }) => match?.ports ?? []));
+  const allowed: Ports[] = [];
+  let reaching: readonly Ports[] = [EVERYTHING];
+  for (const tier of TIERS) {
+    const decided = inOrder(
+      matching
+        .filter((acl) => acl.tier === tier)
+        .sort((a, b) => b.priority - a.priority)
+        .map(({ action, match }) => ({ action, ports: match?.ports ?? [EVERYTHING] })),
+      reaching,
+    );
+    allowed.push(...decided.allowed);
+    reaching = decided.goesOn;
+  }
+  return merged([...allowed, ...reaching]);
+};
+
+interface Step {
+  readonly action: Action;
+  readonly ports: readonly Ports[];
+}
+
+const inOrder = (steps: readonly Step[], reaching: readonly Ports[]) => {
+  const [allowed, passed]: [Ports[], Ports[]] = [[], []];
+  let left = reaching;
+  for (const { action, ports } of steps) {
+    if (left.length === 0) break;
+    const hit = both(left, ports);
+    left = without(left, ports);
+    if (action === 'allow') allowed.push(...hit);
+    if (action === 'pass') passed.push(...hit);
+  }
+  return { allowed, goesOn: merged([...passed, ...left]) };
 };

@@ -1,9 +1,10 @@
 /** `udnctl policy show NAMESPACE/NAME`: what one policy does on this node. */
-import type { PoliciesStatus, PolicyRuleStatus, PolicyStatus } from '../../api/policy-status.ts';
+import { ADMIN_POLICY_KINDS } from '../../api/admin-policy/types.ts';
+import type { AdminPolicyStatus, PoliciesStatus, PolicyRuleStatus, PolicyStatus } from '../../api/policy-status.ts';
 import { CliError } from '../errors.ts';
 import type { AgentClient } from '../node/agent-client.ts';
 import type { TextOutput } from '../output/format.ts';
-import { stateText } from './list.ts';
+import { adminStateText, stateText } from './list.ts';
 import { NOT_READ } from './unread.ts';
 
 export interface ShowOutput extends TextOutput {
@@ -14,11 +15,12 @@ export interface ShowOutput extends TextOutput {
 /** @throws CliError, status 2 for what is no policy's name */
 export const showPolicy = async (agent: Pick<AgentClient, 'policies'>, key: string): Promise<ShowOutput> => {
   if (!/^[^/\s]+\/[^/\s]+$/.test(key)) throw new CliError(`a policy is NAMESPACE/NAME, not "${key}"`, 2);
-  const { isRead, policies, rules, pods } = await agent.policies({ policy: key });
+  const { isRead, policies, rules, pods, admin: [admin] = [] } = await agent.policies({ policy: key });
   const [policy] = policies;
+  if (policy === undefined && admin !== undefined) return showAdmin(admin);
   if (policy === undefined) {
     const why = isRead ? '' : `: ${NOT_READ}`;
-    throw new CliError(`the agent of this node does not know NetworkPolicy ${key}${why}`);
+    throw new CliError(`the agent of this node does not know ${kindOf(key)}${why}`);
   }
   const state = stateText(policy);
   return {
@@ -33,6 +35,27 @@ export const showPolicy = async (agent: Pick<AgentClient, 'policies'>, key: stri
       ...othersLines(policy, pods),
     ],
     exitStatus: state === 'ready' || state === 'no pod here' ? 0 : 1,
+  };
+};
+
+const kindOf = (key: string): string =>
+  ADMIN_POLICY_KINDS.some((kind) => key.startsWith(`${kind}/`)) ? `pods that ${key} is about` : `NetworkPolicy ${key}`;
+
+const showAdmin = (admin: AdminPolicyStatus): ShowOutput => {
+  const { policy, tier, targets, rules, state } = admin;
+  const ordered = rules.toSorted((a, b) => b.priority - a.priority);
+  const lines = ordered.map(
+    ({ direction, family, action, text, network, priority }) =>
+      `  ${direction}, IPv${family}, ${network}: ${action} ${text} (priority ${priority})`,
+  );
+  return {
+    data: admin,
+    lines: [
+      `${policy}, tier ${tier}: ${adminStateText(admin)}`,
+      `  pods here: ${targets.length === 0 ? 'none' : targets.join(', ')}`,
+      ...lines,
+    ],
+    exitStatus: state === 'ready' ? 0 : 1,
   };
 };
 

@@ -1,14 +1,16 @@
 /** `udnctl policy why`: whether policies let a pod connect to another one, and which. Pure. */
 import { z } from 'zod';
 import {
+  type EndAdminRuleStatus,
   type EndFamilyStatus,
   type EndRuleStatus,
   type PolicyEndStatus,
   type PolicyVerdict,
   policyEndSchema,
 } from '../../api/policy-status.ts';
+import { both, EVERYTHING, type Ports } from '../../net/port-regions.ts';
 import type { TextOutput } from '../output/format.ts';
-import { both, EVERYTHING, lets, type Ports, portsText } from './let-through.ts';
+import { lets, portsText } from './let-through.ts';
 import { type AskedPacket, packetText } from './packet.ts';
 
 export interface Ends {
@@ -117,11 +119,11 @@ const endLines = ({ direction, pod, verdict, message, isolatedBy, families }: Po
 const MAX_OTHERS = 10;
 
 const rulesLines = (families: readonly EndFamilyStatus[]): readonly string[] => {
-  const lines = families.flatMap(({ family, rules }) => {
+  const lines = families.flatMap(({ family, rules, admin = [] }) => {
     const letting = rules.filter(({ lacks }) => lacks === undefined);
     const shown = letting.length > 0 ? letting : rules;
-    const texts = shown.length === 0 ? ['there is no rule'] : shown.map(lineOf);
-    return texts.map((text) => ({ family, text }));
+    const texts = shown.length === 0 && admin.length === 0 ? ['there is no rule'] : shown.map(lineOf);
+    return [...admin.map(adminLineOf), ...texts].map((text) => ({ family, text }));
   });
   const byText = [...Map.groupBy(lines, ({ text }) => text)].map(([text, same]) => {
     const all = [...new Set(same.map(({ family }) => family))].sort();
@@ -130,6 +132,11 @@ const rulesLines = (families: readonly EndFamilyStatus[]): readonly string[] => 
   const more = byText.length - MAX_OTHERS;
   return more > 0 ? [...byText.slice(0, MAX_OTHERS), `and ${more} more`] : byText;
 };
+
+const adminLineOf = ({ action, text, policy, tier }: EndAdminRuleStatus): string =>
+  `${ACTION_WORDS[action]} by the rule "${text}" of ${policy}${tier === 'baseline' ? ', after network policies' : ''}`;
+
+const ACTION_WORDS = { allow: 'allowed', deny: 'denied', pass: 'passed on' } as const;
 
 const lineOf = (rule: EndRuleStatus): string =>
   rule.lacks === undefined ? `by the rule ${textOf(rule)}` : `not by ${textOf(rule)}: ${rule.lacks}`;

@@ -69,8 +69,8 @@ const resultSchema = z.strictObject({
   stray: z.boolean(),
 });
 
-const readResults = async (): Promise<z.output<typeof resultSchema>[]> =>
-  z.array(resultSchema).parse(JSON.parse(await readFile(join(folder, 'out', 'reachability.json'), 'utf8')));
+const readResults = async (file = 'reachability.json'): Promise<z.output<typeof resultSchema>[]> =>
+  z.array(resultSchema).parse(JSON.parse(await readFile(join(folder, 'out', file), 'utf8')));
 
 const answersSchema = z.strictObject({
   service: z.string(),
@@ -129,6 +129,12 @@ describe('make demo', () => {
       expect(demo.output()).toContain(text);
     }
     await expectServices(['red', 'blue', 'green', 'gold', 'shop-data', 'plain']);
+    expect(demo.output()).toContain('A NetworkPolicy of red');
+    const denied = (await readResults('policy.json')).filter(
+      ({ network, role, expected }) => network.to === 'red_red' && role === 'primary' && !expected,
+    );
+    // From two pods to the two of the Service: two families, three protocols.
+    expect(denied.map(({ observed }) => observed)).toEqual(Array.from({ length: 24 }, () => false));
     // No terminal, no colours.
     expect(demo.output()).not.toContain('\u001b');
   });

@@ -38,7 +38,7 @@ const TIMING = { timeoutMs: 300, tries: 3 };
 const expectReachability = async (sandbox: Sandbox, desired: readonly string[]): Promise<void> => {
   const pods = (await readPods(await sandbox.objects())).filter(({ key }) => desired.includes(key));
   expect(pods.map(({ key }) => key).sort()).toEqual([...desired].sort());
-  expect(describeDifferences(await measureReachability(sandbox, pods, TIMING))).toEqual([]);
+  expect(describeDifferences(await measureReachability(sandbox, pods, { timing: TIMING }))).toEqual([]);
 };
 
 const allAddresses = (found: ReachabilityPod): readonly string[] => [

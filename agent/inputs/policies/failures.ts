@@ -52,6 +52,10 @@ export const podObject = (key: string): string => `${POD}${key}`;
 export const policyObject = (key: string): string => `NetworkPolicy/${key}`;
 export const namespaceObject = (name: string): string => `Namespace/${name}`;
 
+/** An event that is about no namespace closes no pods: what it would change stays, until the next event. */
+export const NO_NAMESPACE = '';
+export const ALL_POLICIES = 'AllPolicies';
+
 const POD = 'Pod/';
 
 /** It goes into events and logs. */
@@ -59,8 +63,6 @@ const MAX_MESSAGE = 400;
 
 const problemOf = ([object, message]: [string, string]): Problem => {
   const who = object.startsWith(POD) ? 'it is isolated' : 'pods of its namespace are isolated';
-  return {
-    object,
-    message: `what policies make of it could not be worked out (${message}): ${who} and allowed nothing`,
-  };
+  const effect = object === ALL_POLICIES ? 'what is there stays until the next event' : `${who} and allowed nothing`;
+  return { object, message: `what policies make of it could not be worked out (${message}): ${effect}` };
 };

@@ -1,5 +1,6 @@
 /** The pods of a namespace, and which of its policies select one. */
-import type { NamespaceState, PodState, TargetGroup } from './state.ts';
+import type { PolicyDirection } from '../../model/policies/facts.ts';
+import type { NamespaceState, PodState, TargetGroup, TargetState } from './state.ts';
 import type { PolicyPod } from './types.ts';
 
 /** @param after undefined: it is gone @param known as it was held before */
@@ -19,6 +20,16 @@ export const putPod = (
   return pod;
 };
 
+export const newGroup = (selector: TargetGroup['selector']): TargetGroup => ({
+  ...{ selector, policies: new Set(), named: new Set(), members: new Set(), rules: new Map() },
+  isolating: { Ingress: 0, Egress: 0 },
+});
+
 /** Those that select a pod of this node, while it runs. */
 export const groupsOf = ({ filed }: NamespaceState, pod: PolicyPod | undefined): TargetGroup[] =>
   pod?.isLocal === true && !pod.finished ? filed.matching(pod.labels) : [];
+
+export const isolatedIn = ({ groups }: TargetState, isClosed: boolean): readonly PolicyDirection[] =>
+  DIRECTIONS.filter((direction) => isClosed || groups.values().some(({ isolating }) => isolating[direction] > 0));
+
+const DIRECTIONS: readonly PolicyDirection[] = ['Ingress', 'Egress'];

@@ -116,11 +116,7 @@ export class PeerTable {
   move(state: PodState, before: PolicyPod | undefined, after: PolicyPod | undefined): void {
     const next = new Set(after === undefined ? [] : this.#peersWith(after));
     const { peerOf } = state;
-    for (const live of peerOf ?? []) {
-      if (next.has(live)) continue;
-      live.members.delete(state);
-      this.#recount(live, before, undefined);
-    }
+    for (const live of peerOf ?? []) if (!next.has(live)) this.#leave(live, state, before);
     for (const live of next) {
       const isKnown = peerOf?.has(live) === true;
       live.members.add(state);
@@ -129,6 +125,19 @@ export class PeerTable {
     }
     state.peerOf = next.size === 0 ? undefined : next;
     if (peerOf !== undefined || next.size > 0) this.#changed.add(state);
+  }
+
+  /** A pod is gone, whatever could not be worked out of it. @param counted as it was counted, if it was */
+  forget(state: PodState, counted: PolicyPod | undefined): void {
+    for (const live of state.peerOf ?? []) this.#leave(live, state, counted);
+    state.peerOf = undefined;
+    this.#changed.delete(state);
+    this.#options.facts.set('policyPeer', state.key, undefined);
+  }
+
+  #leave(live: LivePeers, state: PodState, counted: PolicyPod | undefined): void {
+    live.members.delete(state);
+    this.#recount(live, counted, undefined);
   }
 
   /** @returns whether its pods are peers of others now, and have to be moved */
@@ -214,8 +223,14 @@ export class PeerTable {
       ...{ network, selection, selector, members: new Set(), enough: ENOUGH, sets: new Map(), names: new Map() },
     };
     peers.live.set(selection.text, live);
-    for (const namespace of peers.filing.add(live))
-      for (const state of this.#options.podsOf(namespace)) this.#join(live, state);
+    try {
+      for (const namespace of peers.filing.add(live))
+        for (const state of this.#options.podsOf(namespace)) this.#join(live, state);
+    } catch (error) {
+      // Half of a set is none: who needs it next finds all of its pods.
+      this.#dropIfUnused(live);
+      throw error;
+    }
     this.#checkSize(live);
     return live;
   }

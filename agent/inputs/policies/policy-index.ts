@@ -11,15 +11,18 @@ import { isSameLog } from './acl-log.ts';
 import type { AdminProjection } from './admin/admin-projection.ts';
 import { AdminTable } from './admin/admin-table.ts';
 import type { PolicyNode } from './admin/node-peers.ts';
-import { canonicalSelector, isSelected } from './canonical-selector.ts';
-import { type IsolatingPolicy, isolatingPolicies, notesOf, type PolicyDescription } from './describe.ts';
+import type { IsolatingPolicy, PolicyDescription } from './describe.ts';
 import { evaluatedPod } from './evaluated-pod.ts';
-import { Failures, namespaceObject, podObject, policyObject } from './failures.ts';
+import { ALL_POLICIES, Failures, NO_NAMESPACE, namespaceObject, podObject, policyObject } from './failures.ts';
+import { inTurn } from './in-turn.ts';
 import { groupsOf, putPod } from './namespace-pods.ts';
 import { PeerTable } from './peer-table.ts';
-import { Placement, type Site } from './placement.ts';
+import { Placement } from './placement.ts';
+import { PodMoves } from './pod-moves.ts';
+import { replacePolicy } from './policy-groups.ts';
+import { namespaceOf, PolicyReader } from './policy-reader.ts';
 import { Postings } from './postings.ts';
-import type { NamespaceState, PolicyState, TargetGroup } from './state.ts';
+import type { NamespaceState, PodState } from './state.ts';
 import { TargetTable } from './target-table.ts';
 import type { Selection } from './templates.ts';
 import type { PolicyNamespace, PolicyPod, PolicyProjection } from './types.ts';
@@ -28,12 +31,16 @@ export class PolicyIndex {
   readonly #facts: FactStore;
   readonly #view: TrackedView;
   readonly #known = new Map<string, PolicyNamespace>();
+  /** With those that are gone before their pods, which stay subjects of administrators' policies. */
+  readonly #labelled = new Map<string, PolicyNamespace>();
   /** Of namespaces with pods or policies. */
   readonly #states = new Map<string, NamespaceState>();
   readonly #peers: PeerTable;
   readonly #targets: TargetTable;
   readonly #failures = new Failures();
   readonly #admin: AdminTable;
+  readonly #moves: PodMoves;
+  readonly #reader: PolicyReader;
 
   constructor(facts: FactStore, settings: LocalSettings) {
     this.#facts = facts;
@@ -52,41 +59,58 @@ export class PolicyIndex {
       peers: this.#peers,
       stateOf: (name) => this.#states.get(name),
       failures: this.#failures,
+      isClosed: (pod) => this.#isClosed(pod),
+      isWaiting: (pod) => this.#isWaiting(pod.pod.namespace),
     });
     this.#admin = new AdminTable({
-      ...{ facts, view: this.#view, cluster: settings.cluster, namespaces, peers: this.#peers },
+      ...{ facts, view: this.#view, cluster: settings.cluster, namespaces: this.#labelled, peers: this.#peers },
       placementOf: (namespace) => this.#states.get(namespace)?.placement,
-      settle: () => this.#settleAll(),
+      settle: () => this.#settleAdmin(),
       setSubjects: (pod, sets) => this.#targets.setSubjects(pod, sets),
+      attempt: (pod, run) => this.#attempt(pod, run),
+      onClosing: (pods) => this.#targets.markPods(pods),
+    });
+    this.#reader = new PolicyReader({
+      ...{ states: this.#states, targets: this.#targets, peers: this.#peers, failures: this.#failures },
+    });
+    this.#moves = new PodMoves({
+      ...{ targets: this.#targets, peers: this.#peers, admin: this.#admin },
+      groupsOf: ({ pod: { namespace } }, pod) => {
+        const state = this.#states.get(namespace);
+        return state === undefined ? [] : groupsOf(state, pod);
+      },
     });
   }
 
   /** Undefined when the policy is gone. @param key `namespace/name` */
   changePolicy(key: string, after: PolicyProjection | undefined): void {
+    this.#retry();
     const state = this.#ensure(namespaceOf(key));
     this.#follow(state, policyObject(key), () => {
-      const before = state.policies.get(key);
-      const group = after && this.#ensureGroup(state, after);
-      if (before !== undefined) this.#endPolicy(state, before, group);
-      if (after !== undefined && group !== undefined) this.#addPolicy(state, key, after, group);
+      replacePolicy(this.#targets, state, key, after);
     });
   }
 
   /** Undefined when the pod is gone. @param key `namespace/name` */
   changePod(key: string, given: PolicyPod | undefined): void {
+    this.#retry();
     const after = given && evaluatedPod(key, given, this.#facts.get('pod', key));
     const state = this.#ensure(namespaceOf(key));
     const known = state.pods.get(key);
     const before = known?.pod;
     if (after !== undefined || known !== undefined) {
       const pod = putPod(state, key, after, known);
-      this.#follow(state, podObject(key), () => {
+      const change = (): void => {
         state.placement.use(after?.addresses.keys() ?? []);
-        this.#targets.move(pod, groupsOf(state, after));
-        this.#peers.move(pod, before, after);
-        this.#admin.movePod(pod, after !== undefined);
-        state.placement.unuse(before?.addresses.keys() ?? []);
-      });
+        try {
+          this.#moves.move(pod, before, after);
+        } finally {
+          state.placement.unuse(before?.addresses.keys() ?? []);
+          // By what is so of its namespace since before it came.
+          if (this.#isClosed(pod) || this.#isWaiting(state.name)) this.#targets.markPods([pod]);
+        }
+      };
+      this.#follow(state, podObject(key), change, pod);
       if (after === undefined) this.#failures.forget(state.name, podObject(key));
     } else this.#settle(state, podObject(key));
     // Last: without it the pod gets no port.
@@ -97,126 +121,66 @@ export class PolicyIndex {
 
   /** Undefined when the namespace is gone. */
   changeNamespace(name: string, after: PolicyNamespace | undefined): void {
+    this.#retry();
     const before = this.#known.get(name);
+    const wasWaiting = this.#isWaiting(name);
+    const state = this.#states.get(name);
     if (after === undefined) this.#known.delete(name);
     else this.#known.set(name, after);
-    const state = this.#states.get(name);
+    if (after !== undefined) this.#labelled.set(name, after);
+    else if (state === undefined || state.pods.size === 0) this.#labelled.delete(name);
     if (state === undefined) {
-      this.#peers.changeNamespace(name);
-      this.#admin.changeNamespace(name);
+      this.#failures.forget(name, namespaceObject(name));
+      this.#failures.isFailing(name, namespaceObject(name), () =>
+        inTurn([() => this.#peers.changeNamespace(name), () => this.#admin.changeNamespace(name)]),
+      );
       return;
     }
     this.#follow(state, namespaceObject(name), () => {
       const isElsewhere = this.#peers.changeNamespace(name);
       const isSubject = this.#admin.changeNamespace(name);
-      if (isSubject) for (const pod of state.pods.values()) this.#admin.movePod(pod, true);
-      if (isElsewhere) for (const pod of state.pods.values()) this.#peers.move(pod, pod.pod, pod.pod);
+      if (isElsewhere || isSubject) this.#moveAll(state);
       if (!isSameLog(before?.log, after?.log)) this.#markAll(state);
+      if (wasWaiting) this.#targets.markPods(state.pods.values());
     });
   }
 
   /** Undefined when the policy is gone. @param key `AdminNetworkPolicy/name` */
   changeAdminPolicy(key: string, after: AdminProjection | undefined): void {
+    this.#retry();
+    const { hasPolicies } = this.#admin;
     this.#admin.changePolicy(key, after);
-    this.#settleAll();
+    if (hasPolicies !== this.#admin.hasPolicies)
+      for (const { name, pods } of this.#states.values())
+        if (!this.#labelled.has(name)) this.#targets.markPods(pods.values());
+    this.#settleAdmin();
   }
 
   /** Undefined when the node is gone. */
   changeNode(name: string, after: PolicyNode | undefined): void {
+    this.#retry();
     this.#admin.changeNode(name, after);
-    this.#settleAll();
+    this.#settleAdmin();
   }
 
   problems(): Problem[] {
-    const ofPolicies = this.#states.values().flatMap((state) => this.#problemsOf(state));
     const ofNamespaces = this.#known.values().flatMap(({ problems }) => problems);
-    return [...ofPolicies, ...ofNamespaces, ...this.#admin.problems(), ...this.#failures.problems()];
+    return [...this.#reader.problems(), ...ofNamespaces, ...this.#admin.problems(), ...this.#failures.problems()];
   }
 
   /** @param key `namespace/name` */
   describePolicy(key: string): PolicyDescription | undefined {
-    const state = this.#states.get(namespaceOf(key));
-    const policy = state?.policies.get(key);
-    if (state === undefined || policy === undefined) return undefined;
-    const { site } = state.placement;
-    const rules = [...this.#targets.rulesOf(policy).values()].map(({ id, fact, set }) => ({
-      ...{ id, fact },
-      ...(set && { peers: { selects: set.selects, pods: this.#peers.sizeOf(set) } }),
-    }));
-    return {
-      policy: policy.projection.policy,
-      network: site.network,
-      targets: [...policy.group.members].map((member) => member.key).sort(),
-      rules,
-      problems: [
-        ...policy.projection.problems,
-        ...this.#notesOf(policy, site),
-        ...this.#failures.problems(policyObject(key)),
-      ],
-    };
+    return this.#reader.describePolicy(key);
   }
 
   /** Keys of the policies that have a rule, sorted. It looks at all of them: for people only. */
   policiesOfRule(id: string): string[] {
-    const all = this.#states.values().flatMap(({ policies }) => policies.values());
-    return [...all.filter((policy) => this.#targets.rulesOf(policy).has(id)).map(({ key }) => key)].sort();
+    return this.#reader.policiesOfRule(id);
   }
 
   /** Of a pod of this node. @param key `namespace/name` */
   isolating(key: string): IsolatingPolicy[] {
-    const groups = this.#states.get(namespaceOf(key))?.pods.get(key)?.target?.groups;
-    return isolatingPolicies(groups?.values().flatMap(({ policies }) => policies.values()) ?? []);
-  }
-
-  #problemsOf({ policies, placement }: NamespaceState): Problem[] {
-    return [...policies.values()].flatMap((policy) => [
-      ...policy.projection.problems,
-      ...this.#notesOf(policy, placement.site),
-    ]);
-  }
-
-  #notesOf(policy: PolicyState, site: Site): Problem[] {
-    return notesOf(policy, site, (network, selection, port) => this.#peers.numbersOf(network, selection, port));
-  }
-
-  #addPolicy(state: NamespaceState, key: string, projection: PolicyProjection, group: TargetGroup): void {
-    const policy: PolicyState = {
-      ...{ key, projection, group, templates: undefined, excess: undefined, members: new Map() },
-      ...{ rules: new Map(), perTarget: [], unwatch: [] },
-    };
-    state.policies.set(key, policy);
-    this.#targets.add(policy);
-  }
-
-  /** @param next the group that it goes to, which stays though it may be empty now */
-  #endPolicy(state: NamespaceState, policy: PolicyState, next: TargetGroup | undefined): void {
-    const { group } = policy;
-    state.policies.delete(policy.key);
-    this.#targets.end(policy);
-    if (group.policies.size > 0 || group === next) return;
-    state.groups.delete(group.selector.text);
-    state.filed.delete(group);
-    for (const member of [...group.members]) this.#targets.leave(group, member);
-  }
-
-  #ensureGroup(state: NamespaceState, { policy }: PolicyProjection): TargetGroup {
-    const selector = canonicalSelector(policy.podSelector);
-    const known = state.groups.get(selector.text);
-    if (known !== undefined) return known;
-    const group: TargetGroup = {
-      selector,
-      policies: new Set(),
-      named: new Set(),
-      isolating: { Ingress: 0, Egress: 0 },
-      members: new Set(),
-      rules: new Map(),
-    };
-    state.groups.set(selector.text, group);
-    state.filed.add(group);
-    for (const pod of state.pods.values()) {
-      if (pod.pod.isLocal && !pod.pod.finished && isSelected(selector, pod.pod.labels)) this.#targets.join(group, pod);
-    }
-    return group;
+    return this.#reader.isolating(key);
   }
 
   #ensure(name: string): NamespaceState {
@@ -238,11 +202,46 @@ export class PolicyIndex {
   #replace(state: NamespaceState): void {
     this.#follow(state, namespaceObject(state.name), () => {
       this.#markAll(state);
-      for (const pod of state.pods.values()) {
-        this.#peers.move(pod, pod.pod, pod.pod);
-        this.#admin.movePod(pod, true);
-      }
+      this.#moveAll(state);
     });
+  }
+
+  /** One that fails is closed alone. */
+  #moveAll({ pods }: NamespaceState): void {
+    for (const pod of pods.values()) this.#attempt(pod, () => this.#moves.move(pod, pod.pod, pod.pod));
+  }
+
+  #isClosed(pod: PodState): boolean {
+    return this.#failures.isClosed(pod.pod.namespace, pod.key) || this.#admin.isClosed(pod);
+  }
+
+  /** Whether an administrator's policy is about pods of a namespace follows from its labels: until they are known, no pod is decided. */
+  #isWaiting(namespace: string): boolean {
+    return this.#admin.hasPolicies && !this.#labelled.has(namespace);
+  }
+
+  #attempt(pod: PodState, run: () => void): void {
+    if (!this.#failures.isFailing(pod.pod.namespace, podObject(pod.key), run)) return;
+    this.#moves.fail(pod);
+    this.#targets.markPods([pod]);
+  }
+
+  /** Before the next event: what failed then is not tried again before that. */
+  #retry(): void {
+    this.#admin.retry();
+    const pod = this.#moves.failed;
+    if (pod === undefined) return;
+    const { namespace } = pod.pod;
+    const state = this.#states.get(namespace);
+    if (state?.pods.get(pod.key) === pod) {
+      this.#follow(state, podObject(pod.key), () => this.#moves.move(pod, pod.pod, pod.pod), pod);
+      return;
+    }
+    try {
+      this.#moves.move(pod, undefined, undefined);
+    } catch {
+      // It is gone, and opens nothing: it waits for its turn.
+    }
   }
 
   /** It looks at all policies, and is called when a selection has twice as many members as before. */
@@ -257,36 +256,42 @@ export class PolicyIndex {
   }
 
   /** What throws closes the pods that it may be about, and the next one of the same object opens them. */
-  #follow(state: NamespaceState, object: string, change: () => void): void {
+  #follow(state: NamespaceState, object: string, change: () => void, only?: PodState): void {
     const hadFailed = this.#failures.forget(state.name, object);
     const isFailing = this.#failures.isFailing(state.name, object, () => {
       change();
-      if (hadFailed) this.#restore(state);
+      if (hadFailed && only === undefined) this.#restore(state);
+      else if (hadFailed && only !== undefined) this.#targets.restorePods([only]);
     });
-    if (hadFailed || isFailing) this.#targets.markPods(state.pods.values());
+    if (hadFailed || isFailing) this.#targets.markPods(only === undefined ? state.pods.values() : [only]);
     this.#settle(state, object);
   }
 
   #restore(state: NamespaceState): void {
-    for (const pod of state.pods.values()) this.#targets.move(pod, groupsOf(state, pod.pod));
+    this.#moveAll(state);
     this.#targets.restore(state);
   }
 
   #settleAll(): void {
-    this.#admin.settle();
-    this.#targets.settle();
-    this.#peers.flush();
+    inTurn([() => this.#admin.settle(), () => this.#targets.settle(), () => this.#peers.flush()]);
+    this.#failures.forget(NO_NAMESPACE, ALL_POLICIES);
+  }
+
+  /** What could not be settled is so with the next event. */
+  #settleAdmin(): void {
+    this.#failures.isFailing(NO_NAMESPACE, ALL_POLICIES, () => this.#settleAll());
   }
 
   #settle(state: NamespaceState, object: string): void {
     if (this.#failures.isFailing(state.name, object, () => this.#settleAll())) {
       this.#targets.markPods(state.pods.values());
-      this.#targets.settle();
+      this.#failures.isFailing(state.name, object, () => this.#targets.settle());
     }
-    if (state.pods.size > 0 || state.policies.size > 0) return;
+    if (state.pods.size > 0) return;
+    if (!this.#known.has(state.name) && this.#labelled.delete(state.name))
+      this.#failures.isFailing(NO_NAMESPACE, ALL_POLICIES, () => this.#admin.changeNamespace(state.name));
+    if (state.policies.size > 0) return;
     state.placement.stop();
     this.#states.delete(state.name);
   }
 }
-
-const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));

@@ -16,7 +16,7 @@ export interface PodState {
   peerOf: Set<LivePeers> | undefined;
   /** Only of pods of this node. */
   target: TargetState | undefined;
-  /** Not even a fact that closes it could be written. */
+  /** It waits for its namespace, or not even a fact that closes it could be written. */
   isUndecided?: true | undefined;
 }
 

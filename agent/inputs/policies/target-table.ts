@@ -1,12 +1,13 @@
 /** What policies make of the pods of this node: whether they are isolated, and which rules they hold. */
 import type { FactStore } from '../../model/fact-store.ts';
-import type { PodPolicyFact, PolicyDirection } from '../../model/policies/facts.ts';
+import type { PodPolicyFact } from '../../model/policies/facts.ts';
 import { denyGroupId } from '../../model/policies/ids.ts';
 import { denyGroupOf, logOf } from './acl-log.ts';
 import { type CompiledRule, compileForTarget, compileTemplate, type RuleSite } from './compile.ts';
 import { MAX_MEMBERS, sizeOf } from './cost.ts';
 import { type Failures, podObject, policyObject } from './failures.ts';
 import { HeldRules } from './held-rules.ts';
+import { isolatedIn } from './namespace-pods.ts';
 import type { PeerTable } from './peer-table.ts';
 import { PolicyBudgets } from './policy-budgets.ts';
 import { RuleTable } from './rule-table.ts';
@@ -20,6 +21,8 @@ interface TargetTableOptions {
   readonly namespaces: ReadonlyMap<string, PolicyNamespace>;
   readonly stateOf: (namespace: string) => NamespaceState | undefined;
   readonly failures: Failures;
+  readonly isClosed: (pod: PodState) => boolean;
+  readonly isWaiting: (pod: PodState) => boolean;
 }
 
 export class TargetTable {
@@ -57,8 +60,12 @@ export class TargetTable {
       recountRules(group);
       for (const policy of group.policies) this.markPolicy(policy);
     }
-    for (const state of pods.values()) if (state.target !== undefined) this.#restoreTarget(state.target);
+    this.restorePods(pods.values());
     this.markPods(pods.values());
+  }
+
+  restorePods(pods: Iterable<PodState>): void {
+    for (const { target } of pods) if (target !== undefined) this.#restoreTarget(target);
   }
 
   /** The groups that a pod of this node is in are these now. */
@@ -142,12 +149,10 @@ export class TargetTable {
   }
 
   #publishOrClose(state: PodState): void {
-    const { failures } = this.#options;
-    const publish = (): void => this.#publish(state);
-    const object = podObject(state.key);
-    const isUndecided =
-      failures.isFailing(state.pod.namespace, object, publish) &&
-      failures.isFailing(state.pod.namespace, object, publish);
+    const { failures, isWaiting } = this.#options;
+    const isFailing = (): boolean =>
+      failures.isFailing(state.pod.namespace, podObject(state.key), () => this.#publish(state));
+    const isUndecided = (isFailing() && isFailing()) || isWaiting(state);
     if (isUndecided === (state.isUndecided === true)) return;
     state.isUndecided = isUndecided ? true : undefined;
     this.#options.facts.set('decidedPod', state.key, isUndecided || !state.pod.isLocal ? undefined : true);
@@ -161,9 +166,10 @@ export class TargetTable {
     before.end();
   }
 
-  #isClosed({ key, pod: { namespace, isLocal, finished } }: PodState): boolean {
-    const isThere = isLocal && !finished && this.#options.stateOf(namespace)?.pods.has(key) === true;
-    return isThere && this.#options.failures.isClosed(namespace, key);
+  #isClosed(state: PodState): boolean {
+    const { namespace, isLocal, finished } = state.pod;
+    const isThere = isLocal && !finished && this.#options.stateOf(namespace)?.pods.has(state.key) === true;
+    return isThere && this.#options.isClosed(state);
   }
 
   #newTarget(): TargetState {
@@ -272,8 +278,7 @@ export class TargetTable {
     network: string | undefined,
     isClosed: boolean,
   ): PodPolicyFact | undefined {
-    const isolated =
-      network === undefined ? [] : DIRECTIONS.filter((direction) => isClosed || isIsolated(target, direction));
+    const isolated = network === undefined ? [] : isolatedIn(target, isClosed);
     const severity = this.#options.namespaces.get(pod.namespace)?.log?.deny;
     const group =
       network !== undefined && isolated.length > 0 ? denyGroupOf(network, pod.namespace, severity) : undefined;
@@ -285,12 +290,9 @@ export class TargetTable {
     }
     if (network === undefined || (id === undefined && target.subjects.length === 0)) return undefined;
     const { held, subjects } = target;
-    const rules = isClosed ? [] : held.ids;
-    return { network, isolated, denyGroup: id ?? '', rules, ...(subjects.length > 0 && { subjects }) };
+    const fact = { network, isolated, denyGroup: id ?? '' };
+    // In no subject set either: what an administrator allows there would open it.
+    if (isClosed) return { ...fact, rules: [] };
+    return { ...fact, rules: held.ids, ...(subjects.length > 0 && { subjects }) };
   }
 }
-
-const isIsolated = ({ groups }: TargetState, direction: PolicyDirection): boolean =>
-  groups.values().some(({ isolating }) => isolating[direction] > 0);
-
-const DIRECTIONS: readonly PolicyDirection[] = ['Ingress', 'Egress'];

@@ -4,8 +4,8 @@
  */
 import type { EndFamilyStatus, EndRuleStatus, PolicyEndStatus, PolicyVerdict } from '../../../api/policy-status.ts';
 import { worst } from '../../../base/reconciler.ts';
-import { cidrContainsIp } from '../../../net/cidr.ts';
-import { type Ip, ipFamily, isIp } from '../../../net/ip.ts';
+import { type Family, type Ip, ipFamily, isIp } from '../../../net/ip.ts';
+import { both, EVERYTHING, isEverything, merged, type Ports } from '../../../net/port-regions.ts';
 import type {
   PodPolicyFact,
   PolicyDirection,
@@ -14,9 +14,12 @@ import type {
   PolicyRuleFact,
 } from '../../model/policies/facts.ts';
 import { statusOf } from '../../reconcile/reconcilers.ts';
+import { type AdminRules, adminRulesOf, endAdminRule, type KnownAdminRule, rulesAbout } from './admin-rules.ts';
+import { hasPeer } from './has-peer.ts';
 import { isolatingPolicies } from './isolated-pods.ts';
 import { type PeerEnd, peersOf } from './peer-end.ts';
 import type { PolicyReportSources } from './sources.ts';
+import { decide, l4Region } from './tiers.ts';
 import { portsText, ruleText } from './words.ts';
 
 export interface EndQuestion {
@@ -38,7 +41,11 @@ export const reportPodEnd = (sources: PolicyReportSources, question: EndQuestion
 };
 
 /** Without who isolates the pod: for that, all policies are looked at. */
-export const podEnd = (sources: PolicyReportSources, question: EndQuestion): PolicyEndStatus => {
+export const podEnd = (
+  sources: PolicyReportSources,
+  question: EndQuestion,
+  adminRules: AdminRules = adminRulesOf(sources.facts),
+): PolicyEndStatus => {
   const { facts, policyLookup } = sources;
   const { pod, direction, peer } = question;
   const end = (verdict: PolicyVerdict, message: string, more: Partial<PolicyEndStatus> = {}): PolicyEndStatus => ({
@@ -58,15 +65,21 @@ export const podEnd = (sources: PolicyReportSources, question: EndQuestion): Pol
     peerAddresses: [...other.addresses],
   };
   if (other.problem !== undefined) return end(other.verdict, other.problem, network);
-  if (fact === undefined || !fact.isolated.includes(direction)) {
+  const isIsolated = fact?.isolated.includes(direction) === true;
+  const about = rulesAbout(adminRules, fact).filter(({ rule }) => rule.direction === direction);
+  const families =
+    fact !== undefined && (isIsolated || about.length > 0)
+      ? familiesOf(sources, { fact, isIsolated, about }, question, other)
+      : [];
+  if (families.every((one) => one.verdict === 'open')) {
     const message = `no policy isolates ${pod} for ${direction}`;
-    return end('open', message, { ...network, ...lackingOf(sources, question, []) });
+    const more = about.length === 0 ? '' : ', and no rule of an administrators’ policy is about this';
+    return end('open', `${message}${more}`, { ...network, ...lackingOf(sources, question, []) });
   }
-  const families = familiesOf(sources, fact, question, other);
   const verdict = together(families.map((one) => one.verdict));
-  return end(verdict, sentenceOf(verdict, question), {
+  return end(verdict, sentenceOf(verdict, question, families), {
     ...network,
-    families,
+    families: families.map(({ reachesPolicies: _, ...family }) => family),
     ...lackingOf(sources, question, families),
   });
 };
@@ -77,12 +90,14 @@ const lackingOf = (
   { pod, peer }: EndQuestion,
   families: readonly EndFamilyStatus[],
 ): Pick<PolicyEndStatus, 'notProgrammed'> => {
-  const group = facts.get('podPolicy', pod)?.denyGroup;
+  const { denyGroup: group = '', subjects = [] } = facts.get('podPolicy', pod) ?? {};
   const letting = families.flatMap(({ rules }) => rules.filter(({ lacks }) => lacks === undefined));
   const owners = [
     ...ownersOver('pod', pod),
-    ...(group === undefined ? [] : ownersOver('denyGroup', group)),
+    ...(group === '' ? [] : ownersOver('denyGroup', group)),
     ...letting.flatMap(({ id }) => ownersOver('policyRule', id)),
+    ...subjects.flatMap((set) => ownersOver('subjectSet', set)),
+    ...families.flatMap(({ admin = [] }) => admin.flatMap(({ id }) => ownersOver('adminRule', id))),
     ...(isIp(peer) ? [] : ownersOver('policyPeer', peer)),
   ];
   const { kind, message } = worst(owners.map((owner) => statusOf(reconcilers, owner)));
@@ -94,26 +109,90 @@ const NOT_READ = 'policies are not read from the API server yet: what was progra
 const notKnown = (pod: string): string =>
   `${pod} is not known here: there is no such pod, or it is on the network of its node, where policies do not apply`;
 
+interface Policies {
+  readonly fact: PodPolicyFact;
+  readonly isIsolated: boolean;
+  /** Administrators' rules of the direction. */
+  readonly about: readonly KnownAdminRule[];
+}
+
+interface EndFamily extends EndFamilyStatus {
+  /** Administrators leave something for network policies to decide. */
+  readonly reachesPolicies: boolean;
+}
+
 const familiesOf = (
   sources: PolicyReportSources,
-  { rules }: PodPolicyFact,
+  policies: Policies,
   question: EndQuestion,
   { addresses }: PeerEnd,
-): EndFamilyStatus[] => {
-  const own = rules.flatMap((id) => {
-    const rule = sources.facts.get('policyRule', id);
-    return rule?.direction === question.direction ? [{ id, rule }] : [];
-  });
+): EndFamily[] => {
   const families = [...new Set(addresses.map(ipFamily))].sort();
   return families.map((family) => {
     const ips = addresses.filter((ip) => ipFamily(ip) === family);
-    const found = own
-      .filter(({ rule }) => rule.family === family)
-      .map(({ id, rule }) => endRule(sources, { id, rule, ips }, question))
-      .sort((a, b) => Number(a.lacks !== undefined) - Number(b.lacks !== undefined));
-    return { family, verdict: verdictOf(found, question), rules: found };
+    const rules = policies.isIsolated ? rulesFor(sources, policies.fact, { family, ips }, question) : [];
+    return familyEnd(sources, policies, question, { family, ips, rules });
   });
 };
+
+interface OfFamily {
+  readonly family: Family;
+  readonly ips: readonly Ip[];
+}
+
+const rulesFor = (
+  sources: PolicyReportSources,
+  { rules }: PodPolicyFact,
+  { family, ips }: OfFamily,
+  question: EndQuestion,
+): EndRule[] =>
+  rules.flatMap((id) => {
+    const rule = sources.facts.get('policyRule', id);
+    const isAsked = rule?.direction === question.direction && rule.family === family;
+    return isAsked ? [{ rule, status: endRule(sources, { id, rule, ips }, question) }] : [];
+  });
+
+interface EndRule {
+  readonly rule: PolicyRuleFact;
+  readonly status: EndRuleStatus;
+}
+
+/** What not all addresses of the peer get is not let through. */
+const familyEnd = (
+  sources: PolicyReportSources,
+  { isIsolated, about }: Policies,
+  { peer, packet }: EndQuestion,
+  { family, ips, rules }: OfFamily & { readonly rules: readonly EndRule[] },
+): EndFamily => {
+  const asked = packet === undefined ? [EVERYTHING] : l4Region({ protocol: packet.protocol, ports: [packet.port] });
+  const letting = rules.filter(({ status }) => status.lacks === undefined);
+  const networkPolicies = isIsolated ? letting.flatMap(({ rule }) => l4Region(rule.l4)) : undefined;
+  const decided = ips.map((ip) => {
+    const admin = about.filter(({ rule }) => rule.family === family && hasPeer(sources.facts, rule.peers, peer, ip));
+    return decide({ asked, admin, networkPolicies });
+  });
+  const lets = decided.map((one) => one.lets).reduce(both, asked);
+  const reaching = merged(decided.flatMap((one) => one.reaching));
+  const hits = [...new Set(decided.flatMap((one) => one.admin))].slice(0, MAX_ADMIN_RULES);
+  return {
+    ...{ family, lets: [...lets], verdict: verdictOf(lets, packet, isIsolated || hits.length > 0) },
+    rules: rules
+      .map(({ rule, status }) =>
+        hits.length === 0 || status.lacks !== undefined
+          ? status
+          : afterAdmin(status, both(reaching, l4Region(rule.l4))),
+      )
+      .sort((a, b) => Number(a.lacks !== undefined) - Number(b.lacks !== undefined)),
+    ...(hits.length > 0 && { admin: hits.map((hit) => endAdminRule(sources, hit)) }),
+    reachesPolicies: isIsolated && reaching.length > 0,
+  };
+};
+
+/** Of a packet at most two per address decide. */
+const MAX_ADMIN_RULES = 50;
+
+const afterAdmin = (rule: EndRuleStatus, reached: readonly Ports[]): EndRuleStatus =>
+  reached.length > 0 ? rule : { ...rule, lacks: 'a policy of administrators decides before it' };
 
 interface Candidate {
   readonly id: string;
@@ -126,7 +205,7 @@ const endRule = (
   { id, rule, ips }: Candidate,
   { peer, packet }: EndQuestion,
 ): EndRuleStatus => {
-  const lacks = !ips.every((ip) => hasPeer(facts, rule, peer, ip))
+  const lacks = !ips.every((ip) => hasPeer(facts, rule.peers, peer, ip))
     ? `${peer} is not among its peers`
     : packet !== undefined && !letsPort(rule.l4, packet)
       ? `it is for ${portsText(rule.l4)}`
@@ -147,14 +226,6 @@ const l4Status = ({ protocol, ports }: PolicyPorts): NonNullable<EndRuleStatus['
   }),
 });
 
-const hasPeer = (facts: PolicyReportSources['facts'], { peers }: PolicyRuleFact, peer: string, ip: Ip): boolean => {
-  if (peers.kind === 'any') return true;
-  if (peers.kind === 'blocks') return peers.blocks.some((block) => cidrContainsIp(block, ip));
-  const candidates = isIp(peer) ? facts.ids('policyPeer') : [peer];
-  for (const key of candidates) if (facts.get('policyPeer', key)?.sets.get(peers.set)?.includes(ip)) return true;
-  return false;
-};
-
 const letsPort = (l4: PolicyPorts | undefined, { protocol, port }: NonNullable<EndQuestion['packet']>): boolean => {
   if (l4 === undefined) return true;
   if (l4.protocol !== protocol) return false;
@@ -163,23 +234,34 @@ const letsPort = (l4: PolicyPorts | undefined, { protocol, port }: NonNullable<E
   );
 };
 
-const verdictOf = (rules: readonly EndRuleStatus[], { packet }: EndQuestion): PolicyVerdict => {
-  const letting = rules.filter(({ lacks }) => lacks === undefined);
-  if (letting.length === 0) return 'denied';
-  if (packet !== undefined) return 'allowed';
-  return letting.some(({ l4 }) => l4 === undefined) ? 'allowed' : 'partly';
+const verdictOf = (lets: readonly Ports[], packet: EndQuestion['packet'], isDecided: boolean): PolicyVerdict => {
+  if (!isDecided) return 'open';
+  if (lets.length === 0) return 'denied';
+  return packet !== undefined || isEverything(lets) ? 'allowed' : 'partly';
 };
 
 /** Of both families: names are resolved to either. */
 const together = (verdicts: readonly PolicyVerdict[]): PolicyVerdict => {
-  const [first = 'denied', ...others] = new Set(verdicts);
+  const [first = 'denied', ...others] = new Set(verdicts.map((one) => (one === 'open' ? 'allowed' : one)));
   return others.length === 0 ? first : 'partly';
 };
 
-const sentenceOf = (verdict: PolicyVerdict, { pod, direction, peer, packet }: EndQuestion): string => {
+const sentenceOf = (
+  verdict: PolicyVerdict,
+  { pod, direction, peer, packet }: EndQuestion,
+  families: readonly EndFamily[],
+): string => {
   const what = packet === undefined ? '' : ` on ${packet.protocol.toUpperCase()} ${packet.port}`;
-  const way = direction === 'Ingress' ? `${peer} to ${pod}` : `${pod} to ${peer}`;
-  if (verdict === 'denied') return `no rule for ${direction} of ${pod} lets ${way}${what} through`;
-  if (verdict === 'partly') return `rules for ${direction} of ${pod} let a part of ${way}${what} through`;
-  return `a rule for ${direction} of ${pod} lets ${way}${what} through`;
+  const way = `${direction === 'Ingress' ? `${peer} to ${pod}` : `${pod} to ${peer}`}${what}`;
+  const hits = families.flatMap(({ admin = [] }) => admin.filter(({ action }) => action !== 'pass'));
+  const byAdmin = [...new Set(hits.map(({ policy }) => policy))].join(', ');
+  if (!families.some(({ reachesPolicies }) => reachesPolicies)) {
+    if (byAdmin === '') return `no policy forbids ${way}`;
+    if (verdict === 'denied') return `${byAdmin} denies ${way}`;
+    return verdict === 'allowed' ? `${byAdmin} allows ${way}` : `a part of ${way} passes, by ${byAdmin}`;
+  }
+  const also = byAdmin === '' ? '' : `; of a part ${byAdmin} decides`;
+  if (verdict === 'denied') return `no rule for ${direction} of ${pod} lets ${way} through${also}`;
+  if (verdict === 'partly') return `rules for ${direction} of ${pod} let a part of ${way} through${also}`;
+  return `a rule for ${direction} of ${pod} lets ${way} through${also}`;
 };

@@ -63,7 +63,14 @@ const POLICIES = new Map<string, PolicyDescription>([
   ],
 ]);
 
-const NAMES = { policyRule: 'policy-rules', denyGroup: 'policy-deny', policyPeer: 'policy-peers', pod: 'pods' };
+const NAMES = {
+  adminRule: 'admin-rules',
+  subjectSet: 'admin-subjects',
+  policyRule: 'policy-rules',
+  denyGroup: 'policy-deny',
+  policyPeer: 'policy-peers',
+  pod: 'pods',
+};
 
 const sources = (more: Partial<PolicyReportSources['policyLookup']> = {}): PolicyReportSources => {
   const { facts } = new TestCluster('n1')

@@ -8,13 +8,14 @@ import type { PolicyDescription } from '../../inputs/policies/describe.ts';
 import { targetSetName } from '../../model/policies/ids.ts';
 import { statusOf } from '../../reconcile/reconcilers.ts';
 import { stateOf } from '../programming-state.ts';
+import { adminStatuses } from './admin-policies.ts';
 import { groupNames, podStatuses } from './isolated-pods.ts';
 import { ruleStatuses } from './rules.ts';
 import type { PolicyReportSources } from './sources.ts';
 
 /** One of them; none: all policies, without their rules. */
 export interface PolicyFilter {
-  /** `namespace/name`: it, its rules, its pods. */
+  /** `namespace/name`, or `AdminNetworkPolicy/name`: it, its rules, its pods. */
   readonly policy?: string | undefined;
   /** `namespace/name`: the policies that select it, and how it is isolated. */
   readonly pod?: string | undefined;
@@ -28,7 +29,8 @@ export const reportPolicies = (
 ): PoliciesStatus => {
   const { policyLookup } = sources;
   const isRead = policyLookup.isRead();
-  if (sets !== undefined) return { isRead, policies: [], ...behindSets(sources, new Set(sets)) };
+  const admin = adminStatuses(sources, { policy, pod, sets: sets && new Set(sets) });
+  if (sets !== undefined) return { isRead, policies: [], ...behindSets(sources, new Set(sets)), admin };
   const keys =
     policy !== undefined
       ? [policy]
@@ -39,10 +41,10 @@ export const reportPolicies = (
   const stateOfOwner = withMemory((owner) => statusOf(sources.reconcilers, owner));
   const policies = found.map((one) => policyStatus(sources, one, stateOfOwner));
   if (policy === undefined)
-    return { isRead, policies, rules: [], pods: podStatuses(sources, pod === undefined ? [] : [pod]) };
+    return { isRead, policies, rules: [], pods: podStatuses(sources, pod === undefined ? [] : [pod]), admin };
   const rules = found.flatMap((one) => one.rules.map(({ id }) => id));
   const targets = found.flatMap((one) => one.targets);
-  return { isRead, policies, rules: ruleStatuses(sources, rules), pods: podStatuses(sources, targets) };
+  return { isRead, policies, rules: ruleStatuses(sources, rules), pods: podStatuses(sources, targets), admin };
 };
 
 const behindSets = (

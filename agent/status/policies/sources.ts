@@ -23,6 +23,8 @@ export interface PolicyReportSources {
   readonly facts: FactStore;
   readonly reconcilers: Reconcilers;
   readonly policyLookup: PolicyLookup;
-  /** Who wants the rows of a rule, those that drop, a peer's membership, or a pod's port with its own memberships. */
-  readonly ownersOver: (subject: 'policyRule' | 'denyGroup' | 'policyPeer' | 'pod', key: string) => readonly string[];
+  /** Who wants the rows of a rule, those that drop, a set of subjects, a peer's membership, or a pod's port with its own memberships. */
+  readonly ownersOver: (subject: PolicySubject, key: string) => readonly string[];
 }
+
+type PolicySubject = 'policyRule' | 'denyGroup' | 'policyPeer' | 'pod' | 'adminRule' | 'subjectSet';

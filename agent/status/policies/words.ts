@@ -1,12 +1,18 @@
 /** Rules in words. */
 import type { FactStore } from '../../model/fact-store.ts';
-import type { PolicyPeers, PolicyPorts, PolicyRuleFact, PortTerm } from '../../model/policies/facts.ts';
+import type { AdminRuleFact, PolicyPeers, PolicyPorts, PolicyRuleFact, PortTerm } from '../../model/policies/facts.ts';
 
 type Facts = Pick<FactStore, 'get'>;
 
 /** `from pods app=web, TCP 80` */
 export const ruleText = (rule: PolicyRuleFact, facts: Facts): string =>
   `${rule.direction === 'Ingress' ? 'from' : 'to'} ${peersText(rule.peers, facts)}, ${portsText(rule.l4)}`;
+
+/** `from 4 addresses of nodes, all traffic` */
+export const adminRuleText = ({ direction, peers, l4 }: AdminRuleFact, facts: Facts): string => {
+  const whom = peers.kind === 'nodes' ? `${peers.addresses.length} addresses of nodes` : peersText(peers, facts);
+  return `${direction === 'Ingress' ? 'from' : 'to'} ${whom}, ${portsText(l4)}`;
+};
 
 export const peersText = (peers: PolicyPeers, facts: Facts): string => {
   switch (peers.kind) {

@@ -13,6 +13,13 @@ export const readPods = async (objects: Pick<Objects, 'list'>): Promise<Reachabi
   return reachabilityPods(pods, nads);
 };
 
+export interface MeasureOptions {
+  readonly timing?: ProbeTiming | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Whether a network policy forbids one pod to reach another one, by their keys. */
+  readonly denies?: ((from: string, to: string) => boolean) | undefined;
+}
+
 /**
  * Every pod tries to reach every other one. All at once may keep the userspace datapath busy for longer than all tries of a
  * probe: what should be reached and was not is tried once more, without the rest.
@@ -20,12 +27,14 @@ export const readPods = async (objects: Pick<Objects, 'list'>): Promise<Reachabi
 export const measureReachability = async (
   prober: Prober,
   pods: readonly ReachabilityPod[],
-  timing: ProbeTiming = DEFAULT_TIMING,
-  signal?: AbortSignal,
+  { timing = DEFAULT_TIMING, signal, denies = () => false }: MeasureOptions = {},
 ): Promise<Reachability[]> => {
   const measure = async (probes: readonly Probe[]): Promise<Reachability[]> =>
     evaluate(pods, probes, await runProbes(prober, probes, timing, signal));
-  const probes = planProbes(pods, newRun());
+  const probes = planProbes(pods, newRun()).map((probe) => ({
+    ...probe,
+    expected: probe.expected && !denies(probe.from, probe.to),
+  }));
   const results = await measure(probes);
   const missed = probes.filter((_, index) => isMissed(results[index]));
   if (missed.length === 0) return results;
@@ -45,4 +54,4 @@ const isMissed = (result: Reachability | undefined): boolean => result?.expected
 export const measureCluster = async (
   sandbox: Pick<Sandbox, 'exec' | 'objects'>,
   timing?: ProbeTiming,
-): Promise<Reachability[]> => measureReachability(sandbox, await readPods(await sandbox.objects()), timing);
+): Promise<Reachability[]> => measureReachability(sandbox, await readPods(await sandbox.objects()), { timing });

@@ -11,18 +11,17 @@ import { PeerFiling } from '../peer-filing.ts';
 import type { PeerTable } from '../peer-table.ts';
 import type { Placement } from '../placement.ts';
 import type { PodState } from '../state.ts';
-import { selectionOf } from '../templates.ts';
 import type { PolicyNamespace } from '../types.ts';
+import { AdminFailures } from './admin-failures.ts';
+import { AdminOrders } from './admin-orders.ts';
 import type { AdminProjection } from './admin-projection.ts';
 import type { AdminState, SiteState, Subject } from './admin-state.ts';
-import { partsOf, type SubjectPart, subjectNames, subjectSetOf } from './compile.ts';
+import { buildAdminState } from './build-state.ts';
+import { partsOf, type SubjectPart, subjectSetOf } from './compile.ts';
 import { NodePeers, type PolicyNode } from './node-peers.ts';
-import { AdminOrder } from './order.ts';
-import { widthOf } from './places.ts';
 import { inSafeOrder } from './safe-order.ts';
 import { SiteRules } from './site-rules.ts';
-import { limitParts, partLimit, setsOf } from './subject-parts.ts';
-import { adminTemplates } from './templates.ts';
+import { limitParts, problemsAt, setsOf } from './subject-parts.ts';
 
 interface AdminTableOptions {
   readonly facts: FactStore;
@@ -35,6 +34,10 @@ interface AdminTableOptions {
   readonly settle: () => void;
   /** Ids of subject sets, sorted. */
   readonly setSubjects: (pod: PodState, sets: readonly string[]) => void;
+  /** What throws closes the pod, which comes again later. */
+  readonly attempt: (pod: PodState, run: () => void) => void;
+  /** Whether they are closed may be different now. */
+  readonly onClosing: (pods: Iterable<PodState>) => void;
 }
 
 export class AdminTable {
@@ -42,13 +45,14 @@ export class AdminTable {
   readonly #policies = new Map<string, AdminState>();
   readonly #projections = new Map<string, AdminProjection>();
   readonly #filing: PeerFiling<AdminState>;
-  readonly #orders = { admin: new AdminOrder(), baseline: new AdminOrder() };
+  readonly #orders = new AdminOrders();
   readonly #nodes: NodePeers;
   readonly #rules: SiteRules;
   /** Pods of this node that have not finished, and the policies that are about them. */
   readonly #locals = new Map<PodState, ReadonlySet<AdminState>>();
   readonly #stale = new Map<SiteState, 'parts' | 'all'>();
   readonly #moved = new Set<PodState>();
+  readonly #failures = new AdminFailures();
 
   constructor(options: AdminTableOptions) {
     const { facts, view, cluster, peers, namespaces } = options;
@@ -75,19 +79,34 @@ export class AdminTable {
 
   /** Undefined when the policy is gone. @param key `AdminNetworkPolicy/name` */
   changePolicy(key: string, after: AdminProjection | undefined): void {
-    const before = this.#remove(key);
     if (after === undefined) this.#projections.delete(key);
-    else {
-      this.#projections.set(key, after);
-      this.#add(key, after, before);
-    }
-    for (const order of Object.values(this.#orders))
-      for (const moved of order.settle()) this.#markSites(this.#policies.get(moved));
+    else this.#projections.set(key, after);
+    this.#follow(key);
   }
 
-  /** Undefined when the node is gone. */
+  /** Undefined when the node is gone. What throws leaves rules as they are. */
   changeNode(name: string, after: PolicyNode | undefined): void {
-    this.#markForNodes(this.#nodes.change(name, after));
+    this.#failures.deleteNode(name);
+    try {
+      this.#markForNodes(this.#nodes.change(name, after));
+    } catch (error) {
+      this.#failures.addNode(name, after, error);
+    }
+  }
+
+  /** Before another event: what failed then is not tried again before that. */
+  retry(): void {
+    const { policy, node } = this.#failures;
+    if (policy !== undefined) this.#follow(policy);
+    if (node !== undefined) this.changeNode(...node);
+  }
+
+  get hasPolicies(): boolean {
+    return this.#projections.size > 0;
+  }
+
+  isClosed(pod: PodState): boolean {
+    return this.#failures.isClosed(pod, this.#policies, this.#locals.get(pod) ?? NONE);
   }
 
   /** A pod came, changed or went, or is elsewhere now. */
@@ -97,9 +116,12 @@ export class AdminTable {
     // Most pods of a cluster.
     if (!isLocal && before === NONE) return;
     const after = isLocal ? new Set(this.#filing.matching(pod.pod.namespace, pod.pod.labels)) : NONE;
+    const all = before.union(after);
+    // As long as not all is done.
+    this.#locals.set(pod, all);
+    for (const state of all) this.#place(pod, state, after.has(state));
     if (isLocal) this.#locals.set(pod, after);
     else this.#locals.delete(pod);
-    for (const state of before.union(after)) this.#place(pod, state, after.has(state));
   }
 
   /** @returns whether its pods are subjects of others now, and have to be moved */
@@ -108,15 +130,15 @@ export class AdminTable {
   }
 
   settle(): void {
+    const { site: failed } = this.#failures;
+    if (failed !== undefined) this.#stale.set(failed, 'all');
     for (const site of this.#stale.keys()) {
       if (!limitParts(site)) continue;
       for (const [pod, subject] of site.state.subjects) if (subject.site === site) this.#moved.add(pod);
     }
     for (const [site, only] of inSafeOrder(this.#stale, (one) => this.#placeOf(one))) {
       this.#stale.delete(site);
-      const { state } = site;
-      this.#rules.compile(site, this.#placeOf(site), only);
-      if (site.parts.size === 0 && state.sites.get(site.network) === site) state.sites.delete(site.network);
+      this.#compileOrClose(site, only);
     }
     for (const pod of this.#moved) {
       const states = [...(this.#locals.get(pod) ?? NONE)];
@@ -126,64 +148,88 @@ export class AdminTable {
     this.#moved.clear();
   }
 
-  #placeOf({ state, parts }: SiteState): number | undefined {
-    return parts.size === 0 ? undefined : this.#orders[state.policy.tier].placeOf(state.key);
-  }
-
   problems(): Problem[] {
     return [
       ...this.#projections.values().flatMap(({ problems }) => problems),
-      ...Object.values(this.#orders).flatMap((order) => order.unplaced().map(noRoom)),
+      ...this.#failures.problems(),
+      ...this.#orders.unplaced().map(noRoom),
       ...this.#policies.values().flatMap(problemsAt),
     ];
   }
 
-  /** @param before of the same policy: what it has stays where it is, unless it is another now */
-  #add(key: string, { policy }: AdminProjection, before: AdminState | undefined): void {
-    const { name, priority, tier } = policy;
-    this.#orders[tier].set({ key, name, priority, width: widthOf(policy) });
-    const selection = selectionOf(policy.subject, '');
-    // Nothing can be selected: it is in the order all the same, or a label that is removed would move others.
-    if (selection === undefined) return;
-    const templates = adminTemplates(policy);
-    const state: AdminState = {
-      ...{
-        key,
-        policy,
-        templates,
-        names: subjectNames(templates),
-        limit: partLimit(templates),
-        selection,
-        selector: selection.selector,
-      },
-      ...{ sites: new Map(), subjects: new Map() },
-    };
-    this.#policies.set(key, state);
-    for (const site of before?.sites.values() ?? []) {
-      this.#stale.delete(site);
-      const heir: SiteState = { ...site, state };
-      state.sites.set(site.network, heir);
+  #follow(key: string): void {
+    const hadFailed = this.#failures.deletePolicy(key);
+    const policy = this.#projections.get(key)?.policy;
+    try {
+      this.#replace(key, policy && buildAdminState(key, policy, (error) => this.#failures.addPolicy(key, error)));
+      // One that nobody can be selected by is there all the same, or a label that is removed would move others.
+      for (const moved of this.#orders.put(key, policy)) this.#markSites(this.#policies.get(moved));
+    } catch (error) {
+      this.#failures.addPolicy(key, error);
+    }
+    if (hadFailed !== this.#failures.hasPolicy(key)) this.#options.onClosing(this.#locals.keys());
+  }
+
+  /** What can throw comes first, as long as all is as it was; then pod by pod. */
+  #replace(key: string, after: AdminState | undefined): void {
+    const before = this.#policies.get(key);
+    const namespaces = this.#file(before, after);
+    if (after === undefined) this.#policies.delete(key);
+    else this.#policies.set(key, after);
+    // What it has stays where it is, unless it is another now.
+    const sites = after === undefined ? [] : [...(before?.sites.values() ?? this.#failures.sitesOf(key))];
+    for (const site of sites) {
+      const heir: SiteState = { ...site, state: after as AdminState };
+      heir.state.sites.set(site.network, heir);
       this.#stale.set(heir, 'all');
     }
-    const namespaces = new Set(this.#filing.add(state));
-    for (const [pod, policies] of this.#locals) {
-      if (!namespaces.has(pod.pod.namespace) || !isSelected(state.selector, pod.pod.labels)) continue;
-      this.#locals.set(pod, new Set([...policies, state]));
-      this.#place(pod, state, true);
+    for (const [pod, policies] of this.#locals)
+      this.#options.attempt(pod, () => {
+        const isSubject =
+          namespaces.has(pod.pod.namespace) && isSelected((after as AdminState).selector, pod.pod.labels);
+        if (!isSubject && before?.subjects.has(pod) !== true) return;
+        const next = new Set(isSubject ? [...policies, after as AdminState] : policies);
+        // With what was, until it is left.
+        this.#locals.set(pod, next);
+        if (isSubject) this.#place(pod, after as AdminState, true);
+        if (before === undefined) return;
+        this.#place(pod, before, false);
+        this.#locals.set(pod, new Set([...next].filter((one) => one !== before)));
+      });
+    for (const site of sites) {
+      this.#stale.delete(site);
+      this.#failures.deleteSite(site);
     }
   }
 
-  #remove(key: string): AdminState | undefined {
-    for (const order of Object.values(this.#orders)) order.delete(key);
-    const state = this.#policies.get(key);
-    if (state === undefined) return undefined;
-    this.#policies.delete(key);
-    this.#filing.delete(state);
-    for (const pod of [...state.subjects.keys()]) {
-      this.#locals.set(pod, new Set([...(this.#locals.get(pod) ?? NONE)].filter((one) => one !== state)));
-      this.#place(pod, state, false);
+  /** @returns names of the namespaces whose pods it may be about */
+  #file(before: AdminState | undefined, after: AdminState | undefined): ReadonlySet<string> {
+    try {
+      const namespaces = new Set(after && this.#filing.add(after));
+      if (before !== undefined) this.#filing.delete(before);
+      return namespaces;
+    } catch (error) {
+      if (after !== undefined) this.#filing.delete(after);
+      throw error;
     }
-    return state;
+  }
+
+  #placeOf({ state, parts }: SiteState): number | undefined {
+    return parts.size === 0 ? undefined : this.#orders.placeOf(state.policy, state.key);
+  }
+
+  #compileOrClose(site: SiteState, only: 'parts' | 'all'): void {
+    const { state } = site;
+    const hadFailed = this.#failures.deleteSite(site);
+    let isFailing = false;
+    try {
+      this.#rules.compile(site, this.#placeOf(site), only);
+      if (site.parts.size === 0 && state.sites.get(site.network) === site) state.sites.delete(site.network);
+    } catch (error) {
+      isFailing = true;
+      this.#failures.addSite(site, error);
+    }
+    if (hadFailed !== isFailing) this.#options.onClosing(state.subjects.keys());
   }
 
   /** The sets of a policy that a pod is in are those of its network and its ports. */
@@ -199,12 +245,13 @@ export class AdminTable {
   #enter({ pod }: PodState, state: AdminState): Subject | undefined {
     const where = this.#options.placementOf(pod.namespace)?.site;
     if (where?.network === undefined) return undefined;
+    const at = { network: where.network, policy: state.key };
+    // Before something is counted: it reads the tenant's words.
+    const parts = partsOf(state.names, pod.ports).map((part) => ({ part, id: subjectSetOf(at, part) }));
     const site = this.#siteOf(state, where.network, where.families);
-    const parts = partsOf(state.names, pod.ports);
-    const at = { network: site.network, policy: state.key };
     return {
       site,
-      parts: [this.#count(site, site.whole), ...parts.map((part) => this.#count(site, subjectSetOf(at, part), part))],
+      parts: [this.#count(site, site.whole), ...parts.map(({ part, id }) => this.#count(site, id, part))],
     };
   }
 
@@ -270,13 +317,3 @@ const noRoom = (object: string): Problem => ({
   message: 'there are too many policies of its tier: it is not enforced, as it comes last in their order',
   cause: 'policy-not-enforced',
 });
-
-const problemsAt = ({ key, sites, limit }: AdminState): Problem[] => {
-  const messages = [...sites.values()].flatMap(({ notes, excess }) =>
-    excess.size > 0 ? [...notes, manyParts(limit)] : notes,
-  );
-  return [...new Set(messages)].map((message) => ({ object: key, severity: 'warning', message }));
-};
-
-const manyParts = (limit: number): string =>
-  `pods of this node have more than ${limit} numbers for its named ports: those of fewest pods are allowed nothing there, and rules that deny or pass deny them all of the protocol`;

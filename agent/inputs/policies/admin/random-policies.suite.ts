@@ -1,7 +1,7 @@
 /** Random objects that administrators' policies are about, and what brings them about. */
 import fc from 'fast-check';
 import type { LabelSelector, Labels } from '../../../../api/label-selector.ts';
-import { type PolicyWorld, WORLD_NETWORKS, type WorldPod } from '../../../testing/policy-world.ts';
+import { PolicyWorld, WORLD_NETWORKS, type WorldPod } from '../../../testing/policy-world.ts';
 
 interface NamespacedPod {
   readonly namespaceSelector: LabelSelector;
@@ -147,6 +147,17 @@ export const event: fc.Arbitrary<Event> = fc.oneof(
 const put = <K, V>(map: Map<K, V>, at: K, item: V | undefined): void => {
   if (item === undefined) map.delete(at);
   else map.set(at, item);
+};
+
+export const beginWorld = (): { world: PolicyWorld; objects: Objects } => {
+  const world = new PolicyWorld();
+  for (const name of NAMESPACES)
+    world.facts.set('namespace', name, { name, wantsPrimaryNetwork: name in WORLD_NETWORKS });
+  const objects: Objects = {
+    ...{ namespaces: new Map(), networks: new Set(), pods: new Map() },
+    ...{ policies: new Map(), isolated: new Map(), nodes: new Map() },
+  };
+  return { world, objects };
 };
 
 export const apply = (one: Event, world: PolicyWorld, objects: Objects): void => {

@@ -37,17 +37,21 @@ export class SiteRules {
     const isKept = (id: string): boolean => only === 'parts' && site.sets.has(id);
     const ended = isKept(site.whole) ? [] : site.unwatch;
     const surroundings = this.#surroundings(site, ended);
-    const next = new Map<string, SiteSet>();
-    for (const [id, part] of sets) {
-      if (isKept(id)) continue;
-      const rules = first === undefined ? [] : rulesOf(site, part, first, surroundings);
-      next.set(id, { part, rules: new Map(rules.map((rule) => [rule.id, rule])) });
+    try {
+      const next = new Map<string, SiteSet>();
+      for (const [id, part] of sets) {
+        if (isKept(id)) continue;
+        const rules = first === undefined ? [] : rulesOf(site, part, first, surroundings);
+        next.set(id, { part, rules: new Map(rules.map((rule) => [rule.id, rule])) });
+      }
+      for (const [id, fact] of movesOf(site, next)) this.#options.facts.set('adminRule', id, fact);
+      site.first = first;
+      for (const [id, set] of next) this.#install(site, id, set);
+      for (const id of [...site.sets.keys()]) if (!sets.has(id)) this.#install(site, id, undefined);
+    } finally {
+      // Also of what throws midway: it is all compiled again, with watches of its own.
+      for (const end of ended) end();
     }
-    for (const [id, fact] of movesOf(site, next)) this.#options.facts.set('adminRule', id, fact);
-    site.first = first;
-    for (const [id, set] of next) this.#install(site, id, set);
-    for (const id of [...site.sets.keys()]) if (!sets.has(id)) this.#install(site, id, undefined);
-    for (const end of ended) end();
   }
 
   /** @param ended what is watched no more; otherwise it goes on */
@@ -91,20 +95,24 @@ export class SiteRules {
   /** @param after undefined: it has no members any more */
   #install(site: SiteState, id: string, after: SiteSet | undefined): void {
     const { facts, peers } = this.#options;
-    const before = site.sets.get(id)?.rules ?? NO_RULES;
+    const known = site.sets.get(id);
     const rules = after?.rules ?? NO_RULES;
-    for (const [rule, { fact, set }] of rules) {
-      if (set !== undefined && !before.has(rule)) peers.acquire(set);
-      facts.set('adminRule', rule, fact);
+    // Rule by rule: what throws midway must not make one count twice.
+    const held = new Map(known?.rules);
+    site.sets.set(id, { part: after?.part ?? known?.part, rules: held });
+    for (const [at, rule] of rules) {
+      if (rule.set !== undefined && !held.has(at)) peers.acquire(rule.set);
+      held.set(at, rule);
+      facts.set('adminRule', at, rule.fact);
     }
-    for (const [rule, { set }] of before) {
-      if (rules.has(rule)) continue;
-      facts.set('adminRule', rule, undefined);
+    for (const [at, { set }] of held) {
+      if (rules.has(at)) continue;
+      held.delete(at);
+      facts.set('adminRule', at, undefined);
       if (set !== undefined) peers.release(set);
     }
     facts.set('subjectSet', id, after && subjectSetFact(site, after));
     if (after === undefined) site.sets.delete(id);
-    else site.sets.set(id, after);
   }
 }
 

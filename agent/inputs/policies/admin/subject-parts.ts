@@ -2,7 +2,8 @@
  * Which of a policy's parts have a set of their own on a network. Each has the policy's rules with named ports once more, and who writes pods
  * chooses the numbers: of too many parts, those of most pods keep their sets, and the others share one in which nothing of the protocol is open.
  */
-import type { SiteState, Subject } from './admin-state.ts';
+import type { Problem } from '../../problem.ts';
+import type { AdminState, SiteState, Subject } from './admin-state.ts';
 import { type SubjectPart, subjectSetOf } from './compile.ts';
 import type { AdminTemplate } from './templates.ts';
 
@@ -34,6 +35,17 @@ export const setsOf = ({ site, parts }: Subject): string[] => [
 /** By id: the sets that a policy has on a network. */
 export const setsAt = (site: SiteState): ReadonlyMap<string, SubjectPart> =>
   new Map([...site.parts].map(([id, { part }]) => setOf(site, id, part)));
+
+/** Where it is not followed to the letter, as pods have more numbers than it may name. */
+export const problemsAt = ({ key, sites, limit }: AdminState): Problem[] => {
+  const messages = [...sites.values()].flatMap(({ notes, excess }) =>
+    excess.size > 0 ? [...notes, manyParts(limit)] : notes,
+  );
+  return [...new Set(messages)].map((message) => ({ object: key, severity: 'warning', message }));
+};
+
+const manyParts = (limit: number): string =>
+  `pods of this node have more than ${limit} numbers for its named ports: those of fewest pods are allowed nothing there, and rules that deny or pass deny them all of the protocol`;
 
 const setOf = (site: SiteState, id: string, part: SubjectPart): [id: string, part: SubjectPart] => {
   if (part === undefined || !site.excess.has(id)) return [id, part];

@@ -1,0 +1,38 @@
+/** What is held of a policy before it has subjects. */
+import type { AdminPolicy } from '../../../../api/admin-policy/types.ts';
+import { selectionOf } from '../templates.ts';
+import type { AdminState } from './admin-state.ts';
+import { subjectNames } from './compile.ts';
+import { partLimit } from './subject-parts.ts';
+import { adminTemplates } from './templates.ts';
+
+/**
+ * Undefined: nobody can be selected.
+ * @param onError its rules could not be worked out; its subjects are known all the same
+ */
+export const buildAdminState = (
+  key: string,
+  policy: AdminPolicy,
+  onError: (error: unknown) => void,
+): AdminState | undefined => {
+  const selection = selectionOf(policy.subject, '');
+  if (selection === undefined) return undefined;
+  let templates: AdminState['templates'] = [];
+  try {
+    templates = adminTemplates(policy);
+  } catch (error) {
+    onError(error);
+  }
+  return {
+    ...{
+      key,
+      policy,
+      templates,
+      names: subjectNames(templates),
+      limit: partLimit(templates),
+      selection,
+      selector: selection.selector,
+    },
+    ...{ sites: new Map(), subjects: new Map() },
+  };
+};

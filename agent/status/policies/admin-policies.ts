@@ -1,0 +1,100 @@
+/** Administrators' policies that pods of this node are subjects of. */
+import type { AdminPolicyStatus } from '../../../api/policy-status.ts';
+import { worst } from '../../../base/reconciler.ts';
+import { FAMILIES } from '../../../net/ip.ts';
+import type { SubjectSetFact } from '../../model/policies/facts.ts';
+import { subjectSetName } from '../../model/policies/ids.ts';
+import { statusOf } from '../../reconcile/reconcilers.ts';
+import { stateOf } from '../programming-state.ts';
+import { type AdminRules, adminRulesOf } from './admin-rules.ts';
+import type { PolicyReportSources } from './sources.ts';
+import { adminRuleText } from './words.ts';
+
+/** None: all of them, without their rules. */
+interface AdminFilter {
+  /** `AdminNetworkPolicy/name` */
+  readonly policy?: string | undefined;
+  /** `namespace/name` */
+  readonly pod?: string | undefined;
+  /** Names of address sets. */
+  readonly sets?: ReadonlySet<string> | undefined;
+}
+
+type Subjects = readonly (readonly [id: string, set: SubjectSetFact])[];
+
+export const adminStatuses = (sources: PolicyReportSources, filter: AdminFilter): AdminPolicyStatus[] => {
+  const { facts } = sources;
+  const all = [...facts.ids('subjectSet')].flatMap((id) => {
+    const set = facts.get('subjectSet', id);
+    return set === undefined ? [] : [[id, set] as const];
+  });
+  const asked = policiesOf(sources, all, filter);
+  const found = all.filter(([, { policy }]) => asked === undefined || asked.has(policy));
+  if (found.length === 0) return [];
+  const rules = adminRulesOf(facts);
+  const pods = subjectsOf(sources);
+  return [...Map.groupBy(found, ([, { policy }]) => policy)]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([policy, sets]) => statusOfPolicy(sources, { policy, sets, rules, pods }, filter));
+};
+
+/** @returns undefined: all */
+const policiesOf = (
+  { facts }: PolicyReportSources,
+  all: Subjects,
+  { policy, pod, sets }: AdminFilter,
+): ReadonlySet<string> | undefined => {
+  if (policy !== undefined) return new Set([policy]);
+  if (pod !== undefined) {
+    const own = facts.get('podPolicy', pod)?.subjects ?? [];
+    return new Set(own.flatMap((id) => facts.get('subjectSet', id)?.policy ?? []));
+  }
+  if (sets === undefined) return undefined;
+  const named = all.filter(([id]) => FAMILIES.some((family) => sets.has(subjectSetName(id, family))));
+  return new Set(named.map(([, set]) => set.policy));
+};
+
+/** Pods by the id of a set. */
+const subjectsOf = ({ facts }: PolicyReportSources): ReadonlyMap<string, readonly string[]> => {
+  const found = new Map<string, string[]>();
+  for (const pod of facts.ids('podPolicy')) {
+    for (const set of facts.get('podPolicy', pod)?.subjects ?? []) {
+      const known = found.get(set);
+      if (known === undefined) found.set(set, [pod]);
+      else known.push(pod);
+    }
+  }
+  return found;
+};
+
+interface Found {
+  readonly policy: string;
+  readonly sets: Subjects;
+  readonly rules: AdminRules;
+  readonly pods: ReadonlyMap<string, readonly string[]>;
+}
+
+const statusOfPolicy = (
+  { facts, reconcilers, ownersOver }: PolicyReportSources,
+  { policy, sets, rules, pods }: Found,
+  filter: AdminFilter,
+): AdminPolicyStatus => {
+  const own = sets.flatMap(([id]) => rules.get(id) ?? []);
+  const owners = [
+    ...sets.flatMap(([id]) => ownersOver('subjectSet', id)),
+    ...own.flatMap(({ id }) => ownersOver('adminRule', id)),
+  ];
+  const isAsked = filter.policy !== undefined || filter.sets !== undefined;
+  return {
+    policy,
+    tier: sets[0]?.[1].tier ?? 'admin',
+    targets: [...new Set(sets.flatMap(([id]) => pods.get(id) ?? []))].sort(),
+    ruleCount: own.length,
+    ...stateOf(worst(owners.map((owner) => statusOf(reconcilers, owner)))),
+    rules: (isAsked ? own : []).map(({ id, rule }) => {
+      const { network, direction, family, action, priority, subjects } = rule;
+      const subjectSet = subjectSetName(subjects, family);
+      return { ...{ id, network, direction, family, action, priority, subjectSet }, text: adminRuleText(rule, facts) };
+    }),
+  };
+};

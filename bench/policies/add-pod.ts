@@ -1,0 +1,136 @@
+/** CNI ADD of a pod that many policies select, against a pod on the same network that none selects. */
+import type { PodAttachments } from '../../agent/model/attachments.ts';
+import { POD_ANNOTATIONS } from '../../api/names.ts';
+import { NETWORK_POLICIES, PODS } from '../../kube/resources.ts';
+import { takeTurns } from '../alternate.ts';
+import { type CniNode, makeAll, startCniNode } from '../cni/cni-node.ts';
+import type { BenchContext } from '../context.ts';
+import { type Made, otherNode, otherNodeName, pod, tenantName } from '../node/workload.ts';
+import { type BenchResult, benchResult } from '../report/result.ts';
+import { median } from '../statistics.ts';
+import { indexes } from './objects.ts';
+
+const POLICIES = 20;
+const PEERS = 500;
+const PODS_OF_EACH = 10;
+const ROUNDS = 20;
+const WARM_UP = 4;
+
+export const ADD_NAMES = [
+  'policy/add-in-20',
+  'policy/add-in-20-considered',
+  'policy/add-in-20-considered-vs-one',
+] as const;
+
+/** Also against a pod in one policy, which is isolated as well. Each policy has a port and a set of peers of its own. What ovn-controller considers is counted from before ADD until after DEL. */
+export const benchAddInPolicies = async ({ signal, progress, eachRun }: BenchContext): Promise<BenchResult[]> => {
+  progress(`policy/add-in-20: ${ROUNDS} pods each way`);
+  const name = `bench-policy-add-${process.pid}`;
+  const spec = { name, tenants: 1, tenantsElsewhere: 0, plainPods: 0, tenantPods: PODS_OF_EACH };
+  await using cni = await startCniNode(spec, signal);
+  await makeAll(cni.node.client, [[otherNode(1)], ...peers(), ...policies(), ...selected(IN_ALL), ...selected(IN_ONE)]);
+  const prepared = (made: readonly (readonly Made[])[]): Promise<PodAttachments[]> =>
+    Promise.all(made.flat().map(({ object }) => cni.rig.view.prepared(`${tenantName(1)}/${object.metadata?.name}`)));
+  const [inAll, inOne] = [await prepared(selected(IN_ALL)), await prepared(selected(IN_ONE))];
+  await requirePeers(cni);
+  return await eachRun(async (run) =>
+    resultsOf(
+      await takeTurns<Way, Added>(
+        { rounds: ROUNDS, run, warmUp: WARM_UP, signal },
+        {
+          all: (round) => addOne(cni, inAll, round),
+          one: (round) => addOne(cni, inOne, round),
+          none: (round) => addOne(cni, cni.tenantPods, round),
+        },
+      ),
+    ),
+  );
+};
+
+/** By the policies that select the pod. */
+type Way = 'all' | 'one' | 'none';
+
+interface Added {
+  readonly ms: number;
+  readonly considered: number;
+}
+
+const resultsOf = ({ all, one, none }: Record<Way, Added[]>): BenchResult[] => {
+  const result = (name: string, unit: string, part: keyof Added, than: readonly Added[]): BenchResult => {
+    const [value, reference] = [median(all.map((added) => added[part])), median(than.map((added) => added[part]))];
+    return benchResult({ name, value, unit, reference, rounds: ROUNDS });
+  };
+  const [time, considered, versusOne] = ADD_NAMES;
+  return [
+    result(time, 'ms', 'ms', none),
+    result(considered, '', 'considered', none),
+    result(versusOne, '', 'considered', one),
+  ];
+};
+
+const addOne = async (cni: CniNode, pods: readonly PodAttachments[], round: number): Promise<Added> => {
+  const one = pods[round % pods.length];
+  if (one === undefined) throw new RangeError('no pods');
+  const before = await considered(cni);
+  const ms = await cni.rig.measure('product', [one]);
+  return { ms, considered: (await considered(cni)) - before };
+};
+
+/** Logical flows that ovn-controller has looked at since its start. */
+const considered = async ({ node }: CniNode): Promise<number> => {
+  const counter = ['coverage/read-counter', 'consider_logical_flow'];
+  return Number(await node.run(['ovn-appctl', '-t', 'ovn-controller', ...counter]));
+};
+
+/** @throws Error when policies do not have what is measured */
+const requirePeers = async ({ node }: CniNode): Promise<void> => {
+  await node.run(['ovn-nbctl', '--wait=hv', '--timeout=100', 'sync'], { timeoutMs: 110_000 });
+  const list = ['--no-headings', '--format=csv', '--columns=addresses', 'list', 'Address_Set'];
+  const sets = (await node.run(['ovn-nbctl', ...list])).split('\n');
+  const large = sets.filter((addresses) => addresses.split(/[ ,]+/).length >= PEERS).length;
+  // Of each family.
+  if (large !== 2 * POLICIES) throw new Error(`${large} sets of ${PEERS} peers`);
+};
+
+const labelOf = (policy: number): string => `peer-of-${policy}`;
+const IN_ALL = 'in-all';
+const IN_ONE = 'in-one';
+
+const selected = (by: string): Made[][] =>
+  indexes(PODS_OF_EACH).map((index) => {
+    const { resource, object } = pod(tenantName(1), `${by}-${index}`);
+    return [{ resource, object: { ...object, metadata: { ...object.metadata, labels: { selected: by } } } }];
+  });
+
+/** On a node whose agent has given them addresses. */
+const peers = (): Made[][] =>
+  indexes(PEERS).map((index) => {
+    const [high, low] = [128 + (index >> 7), (index & 127) + 10];
+    const entry = {
+      ip_addresses: [`10.20.${high}.${low}/24`, `fd00:20:0:${high.toString(16)}::${low.toString(16)}/64`],
+      mac_address: `0a:58:0a:14:${high.toString(16)}:${low.toString(16).padStart(2, '0')}`,
+      gateway_ips: [`10.20.${high}.1`, `fd00:20:0:${high.toString(16)}::1`],
+      role: 'primary',
+    };
+    const annotations = { [POD_ANNOTATIONS.networks]: JSON.stringify({ [`${tenantName(1)}/net`]: entry }) };
+    const labels = Object.fromEntries(indexes(POLICIES).map((policy) => [labelOf(policy), '']));
+    const metadata = { namespace: tenantName(1), name: `peer-${index}`, labels, annotations };
+    const spec = { nodeName: otherNodeName(1), containers: [{ name: 'main', image: 'toolbox' }] };
+    return [{ resource: PODS, object: { metadata, spec } }];
+  });
+
+const policies = (): Made[][] => [
+  ...indexes(POLICIES).map((policy) => policyOf(IN_ALL, policy)),
+  policyOf(IN_ONE, POLICIES - 1),
+];
+
+const policyOf = (pods: string, policy: number): Made[] => {
+  const from = [{ podSelector: { matchLabels: { [labelOf(policy)]: '' } } }];
+  const spec = {
+    podSelector: { matchLabels: { selected: pods } },
+    policyTypes: ['Ingress'],
+    ingress: [{ from, ports: [{ port: 8000 + policy }] }],
+  };
+  const metadata = { namespace: tenantName(1), name: `${pods}-${policy}` };
+  return [{ resource: NETWORK_POLICIES, object: { metadata, spec } }];
+};
