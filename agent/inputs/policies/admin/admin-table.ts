@@ -16,9 +16,9 @@ import { AdminFailures } from './admin-failures.ts';
 import { AdminOrders } from './admin-orders.ts';
 import type { AdminProjection } from './admin-projection.ts';
 import type { AdminState, SiteState, Subject } from './admin-state.ts';
-import { buildAdminState } from './build-state.ts';
+import { buildAdminState, newSite } from './build-state.ts';
 import { partsOf, type SubjectPart, subjectSetOf } from './compile.ts';
-import { NodePeers, type PolicyNode } from './node-peers.ts';
+import { isAboutNodes, NodePeers, type PolicyNode } from './node-peers.ts';
 import { inSafeOrder } from './safe-order.ts';
 import { SiteRules } from './site-rules.ts';
 import { limitParts, problemsAt, setsOf } from './subject-parts.ts';
@@ -132,10 +132,7 @@ export class AdminTable {
   settle(): void {
     const { site: failed } = this.#failures;
     if (failed !== undefined) this.#stale.set(failed, 'all');
-    for (const site of this.#stale.keys()) {
-      if (!limitParts(site)) continue;
-      for (const [pod, subject] of site.state.subjects) if (subject.site === site) this.#moved.add(pod);
-    }
+    for (const site of this.#stale.keys()) for (const pod of limitParts(site)) this.#moved.add(pod);
     for (const [site, only] of inSafeOrder(this.#stale, (one) => this.#placeOf(one))) {
       this.#stale.delete(site);
       this.#compileOrClose(site, only);
@@ -152,7 +149,7 @@ export class AdminTable {
     return [
       ...this.#projections.values().flatMap(({ problems }) => problems),
       ...this.#failures.problems(),
-      ...this.#orders.unplaced().map(noRoom),
+      ...this.#orders.problems(),
       ...this.#policies.values().flatMap(problemsAt),
     ];
   }
@@ -283,11 +280,7 @@ export class AdminTable {
       known.families = families;
       return known;
     }
-    const whole = subjectSetOf({ network, policy: state.key }, undefined);
-    const site: SiteState = {
-      ...{ state, network, families, first: undefined, whole, parts: new Map(), excess: new Set() },
-      ...{ sets: new Map(), notes: [], unwatch: [] },
-    };
+    const site = newSite(state, network, families);
     state.sites.set(network, site);
     return site;
   }
@@ -298,22 +291,9 @@ export class AdminTable {
 
   #markForNodes(nodes: readonly PolicyNode[]): void {
     for (const state of this.#policies.values()) {
-      const isConcerned = state.templates.some(({ peers }) =>
-        peers.some(
-          (peer) =>
-            peer.kind === 'nodes' &&
-            peer.selectors.some((selector) => nodes.some(({ labels }) => isSelected(selector, labels))),
-        ),
-      );
-      if (isConcerned) this.#markSites(state);
+      if (isAboutNodes(state.templates, nodes)) this.#markSites(state);
     }
   }
 }
 
 const NONE: ReadonlySet<AdminState> = new Set();
-
-const noRoom = (object: string): Problem => ({
-  object,
-  message: 'there are too many policies of its tier: it is not enforced, as it comes last in their order',
-  cause: 'policy-not-enforced',
-});

@@ -1,8 +1,8 @@
 /** What is held of a policy before it has subjects. */
 import type { AdminPolicy } from '../../../../api/admin-policy/types.ts';
 import { selectionOf } from '../templates.ts';
-import type { AdminState } from './admin-state.ts';
-import { subjectNames } from './compile.ts';
+import type { AdminState, SiteState } from './admin-state.ts';
+import { subjectNames, subjectSetOf } from './compile.ts';
 import { partLimit } from './subject-parts.ts';
 import { adminTemplates } from './templates.ts';
 
@@ -36,3 +36,10 @@ export const buildAdminState = (
     ...{ sites: new Map(), subjects: new Map() },
   };
 };
+
+/** Where nobody is a subject yet. */
+export const newSite = (state: AdminState, network: string, families: SiteState['families']): SiteState => ({
+  ...{ state, network, families, first: undefined, parts: new Map(), excess: new Set() },
+  whole: subjectSetOf({ network, policy: state.key }, undefined),
+  ...{ sets: new Map(), notes: [], unwatch: [] },
+});

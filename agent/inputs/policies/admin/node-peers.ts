@@ -9,6 +9,7 @@ import { type NodeRanges, nodeRanges } from '../../node-ranges.ts';
 import { type CanonicalSelector, isSelected } from '../canonical-selector.ts';
 import { Watched } from '../watched.ts';
 import { managementPeers } from './management-peers.ts';
+import type { AdminTemplate } from './templates.ts';
 
 export interface PolicyNode {
   readonly labels: Labels;
@@ -102,3 +103,13 @@ export class NodePeers {
     );
   }
 }
+
+/** Whether rules mean some of these nodes. */
+export const isAboutNodes = (templates: readonly AdminTemplate[], nodes: readonly PolicyNode[]): boolean =>
+  templates.some(({ peers }) =>
+    peers.some(
+      (peer) =>
+        peer.kind === 'nodes' &&
+        peer.selectors.some((selector) => nodes.some(({ labels }) => isSelected(selector, labels))),
+    ),
+  );

@@ -3,6 +3,7 @@
  * chooses the numbers: of too many parts, those of most pods keep their sets, and the others share one in which nothing of the protocol is open.
  */
 import type { Problem } from '../../problem.ts';
+import type { PodState } from '../state.ts';
 import type { AdminState, SiteState, Subject } from './admin-state.ts';
 import { type SubjectPart, subjectSetOf } from './compile.ts';
 import type { AdminTemplate } from './templates.ts';
@@ -19,12 +20,13 @@ export const partLimit = (templates: readonly AdminTemplate[]): number => {
   return Math.max(1, Math.min(MAX_PARTS, Math.floor(MAX_PART_RULES / Math.max(1, rules))));
 };
 
-/** Forgets parts without members, and chooses who shares. @returns whether others share now */
-export const limitParts = (site: SiteState): boolean => {
+/** Forgets parts without members, and chooses who shares. @returns pods, where others share now */
+export const limitParts = (site: SiteState): PodState[] => {
   for (const [id, { members }] of site.parts) if (members === 0) site.parts.delete(id);
   const before = site.excess;
   site.excess = excessOf(site);
-  return before.size !== site.excess.size || !before.isSubsetOf(site.excess);
+  if (before.size === site.excess.size && before.isSubsetOf(site.excess)) return [];
+  return [...site.state.subjects].flatMap(([pod, subject]) => (subject.site === site ? [pod] : []));
 };
 
 /** Ids of sets that a subject is in. */
