@@ -41,6 +41,8 @@ interface State {
   listFailures: number;
   /** Watches that ended badly in a row, without an event in between; a list in between does not count as one. */
   watchFailures: number;
+  /** A list succeeded, and no list has said since that there is no such resource. */
+  isPresent: boolean;
 }
 
 /** Failures of a watch in a row after which the list is read again, in case the version itself is the reason. */
@@ -58,7 +60,7 @@ const NO_PAUSE = pause(0);
 
 /** @returns runs until the signal aborts */
 export const createMirror = (options: MirrorOptions): ((signal: AbortSignal) => Promise<void>) => {
-  const state: State = { resourceVersion: undefined, listFailures: 0, watchFailures: 0 };
+  const state: State = { resourceVersion: undefined, listFailures: 0, watchFailures: 0, isPresent: false };
   return async (signal) => {
     while (!signal.aborted) {
       const { ms, isAway } = await (state.resourceVersion === undefined ? list : watch)(options, state, signal);
@@ -83,6 +85,7 @@ const list = async (options: MirrorOptions, state: State, signal: AbortSignal): 
     observe({ kind: 'listed', items: summary.items, pages: summary.pages, milliseconds: clock.monotonic() - started });
     state.resourceVersion = summary.resourceVersion;
     state.listFailures = 0;
+    state.isPresent = true;
     options.outage.answered();
     options.onSynced();
     return NO_PAUSE;
@@ -96,6 +99,7 @@ const listFailed = (options: MirrorOptions, state: State, error: unknown): Pause
   const isGone = isAway(error);
   if (!isGone) options.outage.answered(error);
   if (options.optional && isNotFound(error)) {
+    if (state.isPresent) return doubtAbsence(options, state, error);
     options.store.retain(new Set());
     options.onContact();
     options.observe({ kind: 'absent' });
@@ -104,6 +108,16 @@ const listFailed = (options: MirrorOptions, state: State, error: unknown): Pause
   }
   state.listFailures += 1;
   return pause(failed(options, 'list', error, state.listFailures), isGone);
+};
+
+/**
+ * A server says so too while a definition is not established yet, or its own cache of definitions is not filled: what was there stays until
+ * it says so again. A definition that is deleted takes its objects with it, and the watch tells of each.
+ */
+const doubtAbsence = ({ timings, observe }: MirrorOptions, state: State, error: unknown): Pause => {
+  state.isPresent = false;
+  observe({ kind: 'failed', phase: 'list', error, retryInMs: timings.absentMs });
+  return pause(timings.absentMs);
 };
 
 const watch = async (options: MirrorOptions, state: State, signal: AbortSignal): Promise<Pause> => {

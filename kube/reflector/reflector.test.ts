@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../resources.ts';
-import { arrive, bench, kinds, namespace, remove, reset, start, useBench, write } from './bench.suite.ts';
+import { arrive, bench, kinds, namespace, remove, reset, start, status, useBench, write } from './bench.suite.ts';
 
 useBench();
 
@@ -189,6 +189,20 @@ describe('a resource that is not served', () => {
     await bench.clock.advance(31_000);
     expect(reflector.size).toBe(0);
     expect(kinds()).toContain('absent');
+  });
+
+  it('is gone when the server says so twice in a row, and not before', async () => {
+    await write('a', '1');
+    const [lost, absent] = [{ throw: status(410) }, { throw: status(404) }];
+    bench.faulty.watches.push(lost, lost);
+    bench.faulty.lists.push(undefined, absent, undefined, absent, absent);
+    const reflector = await start({ optional: true });
+    expect(bench.faulty.lists.length).toBe(3);
+    await bench.clock.advance(32_000);
+    expect([bench.faulty.lists.length, kinds().includes('absent')]).toEqual([1, false]);
+    expect(bench.changes).toEqual(['added default/a  1']);
+    await bench.clock.advance(32_000);
+    expect([reflector.size, kinds().includes('absent')]).toEqual([0, true]);
   });
 });
 

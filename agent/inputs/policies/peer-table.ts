@@ -4,6 +4,7 @@ import type { Ip } from '../../../net/ip.ts';
 import type { FactStore } from '../../model/fact-store.ts';
 import { isSelected } from './canonical-selector.ts';
 import { numberOf, type PeerSetSpec } from './compile.ts';
+import { count, type NameWatch, usedNumbers } from './name-watch.ts';
 import { PeerFiling } from './peer-filing.ts';
 import type { Placement } from './placement.ts';
 import type { Selecting } from './postings.ts';
@@ -22,15 +23,6 @@ export interface LivePeers extends Selecting {
   readonly sets: Map<string, { readonly spec: PeerSetSpec; uses: number }>;
   /** By name and protocol. */
   readonly names: Map<string, NameWatch>;
-}
-
-interface NameWatch {
-  readonly port: PortName;
-  /** Number → how many members call it so. */
-  readonly counts: Map<number, number>;
-  /** Those that count, in order. */
-  used: readonly number[];
-  readonly readers: Map<() => void, number>;
 }
 
 interface NetworkPeers {
@@ -88,10 +80,11 @@ export class PeerTable {
     const name = portNameText(port);
     let watch = live.names.get(name);
     if (watch === undefined) {
-      watch = { port, counts: new Map(), used: [], readers: new Map() };
+      watch = { port, counts: new Map(), used: [], isMore: false, readers: new Map() };
       live.names.set(name, watch);
       for (const { pod } of live.members) count(watch, pod, 1);
       watch.used = usedNumbers(watch);
+      watch.isMore = watch.counts.size > MAX_NUMBERS;
     }
     watch.readers.set(onChange, (watch.readers.get(onChange) ?? 0) + 1);
     return watch.used;
@@ -269,7 +262,9 @@ export class PeerTable {
       const isMore = after !== undefined && count(watch, after, 1);
       if (!isLess && !isMore) continue;
       const used = usedNumbers(watch);
-      if (isDeepStrictEqual(used, watch.used)) continue;
+      const wasMore = watch.isMore;
+      watch.isMore = watch.counts.size > MAX_NUMBERS;
+      if (watch.isMore === wasMore && isDeepStrictEqual(used, watch.used)) continue;
       watch.used = used;
       for (const onChange of [...watch.readers.keys()]) onChange();
     }
@@ -280,19 +275,3 @@ const ENOUGH = 1024;
 
 const hasPort = (pod: PolicyPod, port: PeerSetSpec['port']): boolean =>
   port === undefined || numberOf(port, pod.ports) === port.port;
-
-/** @returns whether it changes which numbers count */
-const count = ({ port, counts }: NameWatch, pod: PolicyPod, by: 1 | -1): boolean => {
-  const number = numberOf(port, pod.ports);
-  if (number === undefined) return false;
-  const after = (counts.get(number) ?? 0) + by;
-  if (after > 0) counts.set(number, after);
-  else counts.delete(number);
-  return after === 0 || after === by || counts.size > MAX_NUMBERS;
-};
-
-/** Where there are too many, those of most pods: who adds numbers must not push out what others use. */
-const usedNumbers = ({ counts }: NameWatch): readonly number[] => {
-  const numbers = [...counts].sort(([a, some], [b, others]) => others - some || a - b).map(([number]) => number);
-  return numbers.slice(0, MAX_NUMBERS).sort((a, b) => a - b);
-};

@@ -79,7 +79,7 @@ export interface SubjectSetFact {
   readonly tier: AdminTier;
   /** Those that have a named port of one number, `http/tcp=8080`; absent: all that the policy is about. */
   readonly port?: string | undefined;
-  /** Ids of rules that drop something of them: no pod may be in the set without these. */
+  /** Ids of rules that deny or pass something: no pod may be in the set without these, or what comes after them would allow more. */
   readonly drops: readonly string[];
 }
 

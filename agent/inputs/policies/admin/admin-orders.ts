@@ -1,5 +1,6 @@
 /** The policies of both tiers in their orders. */
 import type { AdminPolicy } from '../../../../api/admin-policy/types.ts';
+import type { Problem } from '../../problem.ts';
 import { AdminOrder } from './order.ts';
 import { widthOf } from './places.ts';
 
@@ -26,7 +27,13 @@ export class AdminOrders {
   }
 
   /** Those that there is no room for. */
-  unplaced(): readonly string[] {
-    return Object.values(this.#orders).flatMap((order) => order.unplaced());
+  problems(): Problem[] {
+    return Object.values(this.#orders).flatMap((order) => order.unplaced().map(noRoom));
   }
 }
+
+const noRoom = (object: string): Problem => ({
+  object,
+  message: 'there are too many policies of its tier: it is not enforced, as it comes last in their order',
+  cause: 'policy-not-enforced',
+});

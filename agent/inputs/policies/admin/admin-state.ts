@@ -12,6 +12,8 @@ export interface AdminState {
   readonly templates: readonly AdminTemplate[];
   /** Of its `subjectNames`. */
   readonly names: readonly string[];
+  /** As many parts of its subjects have sets of their own on a network. */
+  readonly limit: number;
   /** Whom it is about. */
   readonly selection: Selection;
   readonly selector: Selection['selector'];
@@ -23,19 +25,32 @@ export interface AdminState {
 /** A pod of this node that a policy is about. */
 export interface Subject {
   readonly site: SiteState;
-  /** Ids of the sets that it is in. */
-  readonly sets: readonly string[];
+  /** Ids of the parts that it is in. */
+  readonly parts: readonly string[];
+}
+
+export interface SiteSet {
+  readonly part: SubjectPart;
+  /** By id. */
+  readonly rules: ReadonlyMap<string, CompiledAdminRule>;
 }
 
 export interface SiteState {
   readonly state: AdminState;
   readonly network: string;
   families: readonly Family[];
+  /** OVN's priority that its first rule has. */
+  first: number | undefined;
   /** Id of the set with all of its subjects. */
   readonly whole: string;
-  /** By id. */
-  readonly sets: Map<string, { readonly part: SubjectPart; members: number }>;
-  rules: ReadonlyMap<string, CompiledAdminRule>;
+  /** By id of the set that it has, unless that is one too many. */
+  readonly parts: Map<string, { readonly part: SubjectPart; members: number }>;
+  /** Ids of parts that share a set: see `limitParts`. */
+  excess: ReadonlySet<string>;
+  /** By id, with their rules. */
+  readonly sets: Map<string, SiteSet>;
+  /** What of it cannot be followed to the letter, and is closed. */
+  notes: string[];
   /** Ends what its rules look at of peers' ports. */
-  unwatch: readonly (() => void)[];
+  unwatch: (() => void)[];
 }

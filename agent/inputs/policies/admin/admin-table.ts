@@ -16,10 +16,12 @@ import { AdminFailures } from './admin-failures.ts';
 import { AdminOrders } from './admin-orders.ts';
 import type { AdminProjection } from './admin-projection.ts';
 import type { AdminState, SiteState, Subject } from './admin-state.ts';
-import { buildAdminState } from './build-state.ts';
+import { buildAdminState, newSite } from './build-state.ts';
 import { partsOf, type SubjectPart, subjectSetOf } from './compile.ts';
-import { NodePeers, type PolicyNode } from './node-peers.ts';
+import { isAboutNodes, NodePeers, type PolicyNode } from './node-peers.ts';
+import { inSafeOrder } from './safe-order.ts';
 import { SiteRules } from './site-rules.ts';
+import { limitParts, problemsAt, setsOf } from './subject-parts.ts';
 
 interface AdminTableOptions {
   readonly facts: FactStore;
@@ -48,7 +50,7 @@ export class AdminTable {
   readonly #rules: SiteRules;
   /** Pods of this node that have not finished, and the policies that are about them. */
   readonly #locals = new Map<PodState, ReadonlySet<AdminState>>();
-  readonly #stale = new Set<SiteState>();
+  readonly #stale = new Map<SiteState, 'parts' | 'all'>();
   readonly #moved = new Set<PodState>();
   readonly #failures = new AdminFailures();
 
@@ -66,8 +68,12 @@ export class AdminTable {
     this.#rules = new SiteRules({
       facts,
       peers,
-      nodeAddresses: (selectors, family) => this.#nodes.addressesOf(selectors, family),
-      onChange: (site) => this.#stale.add(site),
+      nodes: this.#nodes,
+      onChange: (site) => this.#stale.set(site, 'all'),
+      onOtherNodes: (site) => {
+        this.#stale.set(site, 'all');
+        options.settle();
+      },
     });
   }
 
@@ -125,15 +131,16 @@ export class AdminTable {
 
   settle(): void {
     const { site: failed } = this.#failures;
-    if (failed !== undefined) this.#stale.add(failed);
-    for (const site of this.#stale) {
+    if (failed !== undefined) this.#stale.set(failed, 'all');
+    for (const site of this.#stale.keys()) for (const pod of limitParts(site)) this.#moved.add(pod);
+    for (const [site, only] of inSafeOrder(this.#stale, (one) => this.#placeOf(one))) {
       this.#stale.delete(site);
-      this.#compileOrClose(site);
+      this.#compileOrClose(site, only);
     }
     for (const pod of this.#moved) {
       const states = [...(this.#locals.get(pod) ?? NONE)];
-      const sets = states.flatMap(({ subjects }) => subjects.get(pod)?.sets ?? []);
-      this.#options.setSubjects(pod, sets.sort());
+      const subjects = states.flatMap((state) => state.subjects.get(pod) ?? []);
+      this.#options.setSubjects(pod, subjects.flatMap(setsOf).sort());
     }
     this.#moved.clear();
   }
@@ -142,7 +149,8 @@ export class AdminTable {
     return [
       ...this.#projections.values().flatMap(({ problems }) => problems),
       ...this.#failures.problems(),
-      ...this.#orders.unplaced().map(noRoom),
+      ...this.#orders.problems(),
+      ...this.#policies.values().flatMap(problemsAt),
     ];
   }
 
@@ -170,7 +178,7 @@ export class AdminTable {
     for (const site of sites) {
       const heir: SiteState = { ...site, state: after as AdminState };
       heir.state.sites.set(site.network, heir);
-      this.#stale.add(heir);
+      this.#stale.set(heir, 'all');
     }
     for (const [pod, policies] of this.#locals)
       this.#options.attempt(pod, () => {
@@ -203,14 +211,17 @@ export class AdminTable {
     }
   }
 
-  #compileOrClose(site: SiteState): void {
+  #placeOf({ state, parts }: SiteState): number | undefined {
+    return parts.size === 0 ? undefined : this.#orders.placeOf(state.policy, state.key);
+  }
+
+  #compileOrClose(site: SiteState, only: 'parts' | 'all'): void {
     const { state } = site;
     const hadFailed = this.#failures.deleteSite(site);
-    const hasMembers = site.sets.values().some(({ members }) => members > 0);
     let isFailing = false;
     try {
-      this.#rules.compile(site, hasMembers ? this.#orders.placeOf(state.policy, state.key) : undefined);
-      if (!hasMembers && state.sites.get(site.network) === site) state.sites.delete(site.network);
+      this.#rules.compile(site, this.#placeOf(site), only);
+      if (site.parts.size === 0 && state.sites.get(site.network) === site) state.sites.delete(site.network);
     } catch (error) {
       isFailing = true;
       this.#failures.addSite(site, error);
@@ -237,62 +248,52 @@ export class AdminTable {
     const site = this.#siteOf(state, where.network, where.families);
     return {
       site,
-      sets: [this.#count(site, site.whole), ...parts.map(({ part, id }) => this.#count(site, id, part))],
+      parts: [this.#count(site, site.whole), ...parts.map(({ part, id }) => this.#count(site, id, part))],
     };
   }
 
   #count(site: SiteState, id: string, part?: SubjectPart): string {
-    const set = site.sets.get(id) ?? { part, members: 0 };
-    if (set.members === 0) this.#stale.add(site);
-    set.members += 1;
-    site.sets.set(id, set);
+    const counted = site.parts.get(id) ?? { part, members: 0 };
+    counted.members += 1;
+    site.parts.set(id, counted);
+    if (counted.members === 1 || site.excess.size > 0) this.#markParts(site);
     return id;
   }
 
-  #leave({ site, sets }: Subject): void {
-    for (const id of sets) {
-      const set = site.sets.get(id);
-      if (set === undefined) continue;
-      set.members -= 1;
-      if (set.members === 0) this.#stale.add(site);
+  #leave({ site, parts }: Subject): void {
+    for (const id of parts) {
+      const counted = site.parts.get(id);
+      if (counted === undefined) continue;
+      counted.members -= 1;
+      if (counted.members === 0 || site.excess.size > 0) this.#markParts(site);
     }
+  }
+
+  #markParts(site: SiteState): void {
+    if (!this.#stale.has(site)) this.#stale.set(site, 'parts');
   }
 
   #siteOf(state: AdminState, network: string, families: SiteState['families']): SiteState {
     const known = state.sites.get(network);
     if (known !== undefined) {
-      if (known.families.join() !== families.join()) this.#stale.add(known);
+      if (known.families.join() !== families.join()) this.#stale.set(known, 'all');
       known.families = families;
       return known;
     }
-    const whole = subjectSetOf({ network, policy: state.key }, undefined);
-    const site: SiteState = { state, network, families, whole, sets: new Map(), rules: new Map(), unwatch: [] };
+    const site = newSite(state, network, families);
     state.sites.set(network, site);
     return site;
   }
 
   #markSites(state: AdminState | undefined): void {
-    for (const site of state?.sites.values() ?? []) this.#stale.add(site);
+    for (const site of state?.sites.values() ?? []) this.#stale.set(site, 'all');
   }
 
   #markForNodes(nodes: readonly PolicyNode[]): void {
     for (const state of this.#policies.values()) {
-      const isConcerned = state.templates.some(({ peers }) =>
-        peers.some(
-          (peer) =>
-            peer.kind === 'nodes' &&
-            peer.selectors.some((selector) => nodes.some(({ labels }) => isSelected(selector, labels))),
-        ),
-      );
-      if (isConcerned) this.#markSites(state);
+      if (isAboutNodes(state.templates, nodes)) this.#markSites(state);
     }
   }
 }
 
 const NONE: ReadonlySet<AdminState> = new Set();
-
-const noRoom = (object: string): Problem => ({
-  object,
-  message: 'there are too many policies of its tier: it is not enforced, as it comes last in their order',
-  cause: 'policy-not-enforced',
-});

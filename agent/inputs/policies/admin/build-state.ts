@@ -1,8 +1,9 @@
 /** What is held of a policy before it has subjects. */
 import type { AdminPolicy } from '../../../../api/admin-policy/types.ts';
 import { selectionOf } from '../templates.ts';
-import type { AdminState } from './admin-state.ts';
-import { subjectNames } from './compile.ts';
+import type { AdminState, SiteState } from './admin-state.ts';
+import { subjectNames, subjectSetOf } from './compile.ts';
+import { partLimit } from './subject-parts.ts';
 import { adminTemplates } from './templates.ts';
 
 /**
@@ -23,7 +24,22 @@ export const buildAdminState = (
     onError(error);
   }
   return {
-    ...{ key, policy, templates, names: subjectNames(templates), selection, selector: selection.selector },
+    ...{
+      key,
+      policy,
+      templates,
+      names: subjectNames(templates),
+      limit: partLimit(templates),
+      selection,
+      selector: selection.selector,
+    },
     ...{ sites: new Map(), subjects: new Map() },
   };
 };
+
+/** Where nobody is a subject yet. */
+export const newSite = (state: AdminState, network: string, families: SiteState['families']): SiteState => ({
+  ...{ state, network, families, first: undefined, parts: new Map(), excess: new Set() },
+  whole: subjectSetOf({ network, policy: state.key }, undefined),
+  ...{ sets: new Map(), notes: [], unwatch: [] },
+});

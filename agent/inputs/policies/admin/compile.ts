@@ -1,7 +1,7 @@
 /** Templates of an administrators' policy as rules of one network. */
-import type { AdminTier } from '../../../../api/admin-policy/types.ts';
+import type { AdminAction, AdminTier } from '../../../../api/admin-policy/types.ts';
 import type { Family, Ip } from '../../../../net/ip.ts';
-import type { AdminPeers, AdminRuleFact, PolicyPorts } from '../../../model/policies/facts.ts';
+import type { AdminPeers, AdminRuleFact, PolicyPorts, PolicyProtocol } from '../../../model/policies/facts.ts';
 import { adminRuleId, subjectSetId } from '../../../model/policies/ids.ts';
 import type { CanonicalSelector } from '../canonical-selector.ts';
 import { numberOf, type PeerSetSpec, peerSetOf } from '../compile.ts';
@@ -28,18 +28,27 @@ export interface AdminSite {
 
 /** What rules depend on that is not their policy's. */
 export interface Surroundings {
-  /** Which numbers peers on the site's network have for a named port. */
-  numbersOf(selection: Selection, port: PortName): readonly number[];
+  /** Which numbers peers on the site's network have for a named port, and whether these are not all. */
+  numbersOf(selection: Selection, port: PortName): { readonly numbers: readonly number[]; readonly isMore: boolean };
   nodeAddresses(selectors: readonly CanonicalSelector[], family: Family): readonly Ip[];
 }
 
-/** The parts of a policy's subjects that its rules make a difference between: all, and those with a named port of some number. */
-export type SubjectPart = NamedPort | undefined;
+/**
+ * The parts of a policy's subjects that its rules make a difference between: all, those with a named port of some number, and those with
+ * numbers that are too many to be told apart.
+ */
+export type SubjectPart = NamedPort | OtherPorts | undefined;
+
+interface OtherPorts {
+  readonly protocol: PolicyProtocol;
+  readonly others: true;
+}
 
 export const subjectSetOf = (site: Pick<AdminSite, 'network' | 'policy'>, part: SubjectPart): string =>
   subjectSetId({ network: site.network, policy: site.policy, ...(part && { port: partText(part) }) });
 
-export const partText = (part: NamedPort): string => `${portNameText(part)}=${part.port}`;
+export const partText = (part: NamedPort | OtherPorts): string =>
+  'others' in part ? `others/${part.protocol}` : `${portNameText(part)}=${part.port}`;
 
 /** The names of ports that subjects differ by. */
 export const subjectNames = (templates: readonly AdminTemplate[]): readonly string[] => [
@@ -58,48 +67,66 @@ export const compileAdmin = (
 ): CompiledAdminRule[] =>
   templates.flatMap((template) =>
     template.peers.flatMap((peers) => {
-      const rules = (l4: PolicyPorts | undefined, port?: NamedPort) =>
-        rulesFor({ template, peers, l4, port, part }, site, surroundings);
-      if (part !== undefined) {
-        const isNamed = template.direction === 'Ingress' && template.names.includes(part.name);
-        return isNamed ? rules({ protocol: part.protocol, ports: [part.port] }) : [];
-      }
-      return [
-        ...template.l4.flatMap((l4) => rules(l4)),
-        ...egressPorts(template, peers, surroundings).flatMap((port) =>
-          rules({ protocol: port.protocol, ports: [port.port] }, port),
-        ),
-      ];
+      const pieces = part === undefined ? wholePieces(template, peers, surroundings) : partPieces(template, part);
+      return pieces.flatMap((piece) => rulesFor({ template, peers, part, ...piece }, site, surroundings));
     }),
   );
 
+const partPieces = ({ direction, names, action }: AdminTemplate, part: NamedPort | OtherPorts): PortPiece[] => {
+  const { protocol } = part;
+  if (direction === 'Egress') return [];
+  if ('others' in part) return names.length === 0 ? [] : closed(action, protocol);
+  return names.includes(part.name) ? [{ action, l4: { protocol, ports: [part.port] } }] : [];
+};
+
+const wholePieces = (template: AdminTemplate, peers: AdminPeerTemplate, surroundings: Surroundings): PortPiece[] => [
+  ...template.l4.map((l4) => ({ action: template.action, l4 })),
+  ...egressPieces(template, peers, surroundings),
+];
+
 /** Named ports of who receives: of peers each number is a set of its own. */
-const egressPorts = (
-  { direction, names }: AdminTemplate,
+const egressPieces = (
+  { direction, names, action }: AdminTemplate,
   peers: AdminPeerTemplate,
   { numbersOf }: Surroundings,
-): NamedPort[] =>
-  direction === 'Ingress' || peers.kind !== 'pods'
-    ? []
-    : names.flatMap((name) =>
-        PROTOCOLS.flatMap((protocol) =>
-          numbersOf(peers.selection, { name, protocol }).map((port) => ({ name, protocol, port })),
-        ),
-      );
+): PortPiece[] => {
+  if (direction === 'Ingress' || peers.kind !== 'pods') return [];
+  return names.flatMap((name) =>
+    PROTOCOLS.flatMap((protocol) => {
+      const { numbers, isMore } = numbersOf(peers.selection, { name, protocol });
+      if (isMore && action !== 'allow') return closed(action, protocol);
+      return numbers.map((number) => ({
+        ...{ action, l4: { protocol, ports: [number] } },
+        port: { name, protocol, port: number },
+      }));
+    }),
+  );
+};
 
-interface Piece {
-  readonly template: AdminTemplate;
-  readonly peers: AdminPeerTemplate;
+/**
+ * Where not all numbers of a port are known to a rule. One that passes denies too: to pass all of the protocol would skip what denies behind
+ * it, and not to pass would let through what is allowed there.
+ */
+const closed = (action: AdminAction, protocol: PolicyProtocol): PortPiece[] =>
+  action === 'allow' ? [] : [{ action: 'deny', l4: { protocol } }];
+
+interface PortPiece {
+  readonly action: AdminAction;
   readonly l4: PolicyPorts | undefined;
   /** Of the peers. */
-  readonly port: NamedPort | undefined;
+  readonly port?: NamedPort | undefined;
+}
+
+interface Piece extends PortPiece {
+  readonly template: AdminTemplate;
+  readonly peers: AdminPeerTemplate;
   readonly part: SubjectPart;
 }
 
 const rulesFor = (piece: Piece, site: AdminSite, surroundings: Surroundings): CompiledAdminRule[] => {
-  const { template, peers, l4, part } = piece;
+  const { template, action, peers, l4, part } = piece;
   const { network, policy, tier, first } = site;
-  const { direction, index, action } = template;
+  const { direction, index } = template;
   const set = peers.kind === 'pods' ? peerSetOf(network, peers.selection, piece.port) : undefined;
   const subjects = subjectSetOf(site, part);
   return site.families.flatMap((family): CompiledAdminRule[] => {

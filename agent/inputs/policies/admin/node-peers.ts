@@ -8,6 +8,8 @@ import type { TrackedView } from '../../../model/tracked-view.ts';
 import { type NodeRanges, nodeRanges } from '../../node-ranges.ts';
 import { type CanonicalSelector, isSelected } from '../canonical-selector.ts';
 import { Watched } from '../watched.ts';
+import { managementPeers } from './management-peers.ts';
+import type { AdminTemplate } from './templates.ts';
 
 export interface PolicyNode {
   readonly labels: Labels;
@@ -66,13 +68,25 @@ export class NodePeers {
     const key = JSON.stringify([family, ...selectors.map(({ text }) => text)]);
     const known = this.#found.get(key);
     if (known !== undefined) return known;
-    const nodes = [...this.#nodes.values()].filter(({ node }) =>
-      selectors.some((selector) => isSelected(selector, node.labels)),
-    );
-    const ips = new Set(nodes.flatMap((node) => [...node.hostAddresses.value, ...node.ips]));
+    const ips = new Set(this.#selected(selectors).flatMap(([, node]) => [...node.hostAddresses.value, ...node.ips]));
     const found = [...ips].filter((ip) => ipFamily(ip) === family).sort();
     this.#found.set(key, found);
     return found;
+  }
+
+  /** Those that the same nodes have on a network. @param onChange by a fact these are others now */
+  watchManagement(
+    selectors: readonly CanonicalSelector[],
+    network: string,
+    onChange: () => void,
+  ): Watched<readonly Ip[]> {
+    const { facts, view } = this.#options;
+    const names = this.#selected(selectors).map(([name]) => name);
+    return new Watched(facts, view, (known) => managementPeers(names, network, known), onChange);
+  }
+
+  #selected(selectors: readonly CanonicalSelector[]): [name: string, node: KnownNode][] {
+    return [...this.#nodes].filter(([, { node }]) => selectors.some((selector) => isSelected(selector, node.labels)));
   }
 
   #watch(name: string): Watched<readonly Ip[]> {
@@ -89,3 +103,13 @@ export class NodePeers {
     );
   }
 }
+
+/** Whether rules mean some of these nodes. */
+export const isAboutNodes = (templates: readonly AdminTemplate[], nodes: readonly PolicyNode[]): boolean =>
+  templates.some(({ peers }) =>
+    peers.some(
+      (peer) =>
+        peer.kind === 'nodes' &&
+        peer.selectors.some((selector) => nodes.some(({ labels }) => isSelected(selector, labels))),
+    ),
+  );

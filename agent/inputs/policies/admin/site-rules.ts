@@ -1,16 +1,24 @@
 /** The rules that a policy has on a network while pods of this node are its subjects there, as facts. */
-import { adminPolicyKey } from '../../../../api/admin-network-policy.ts';
+import { type Ip, ipFamily } from '../../../../net/ip.ts';
 import type { FactStore } from '../../../model/fact-store.ts';
+import type { SubjectSetFact } from '../../../model/policies/facts.ts';
+import type { CanonicalSelector } from '../canonical-selector.ts';
 import type { PeerTable } from '../peer-table.ts';
-import type { SiteState } from './admin-state.ts';
-import { type AdminSite, type CompiledAdminRule, compileAdmin, partText, type Surroundings } from './compile.ts';
+import { MAX_NUMBERS, type PortName, portNameText } from '../templates.ts';
+import type { SiteSet, SiteState } from './admin-state.ts';
+import { type CompiledAdminRule, compileAdmin, partText, type SubjectPart, type Surroundings } from './compile.ts';
+import type { NodePeers } from './node-peers.ts';
+import { movesOf } from './safe-order.ts';
+import { setsAt } from './subject-parts.ts';
 
 interface SiteRulesOptions {
   readonly facts: FactStore;
   readonly peers: PeerTable;
-  readonly nodeAddresses: Surroundings['nodeAddresses'];
+  readonly nodes: Pick<NodePeers, 'addressesOf' | 'watchManagement'>;
   /** The numbers of a named port are others now. */
   readonly onChange: (site: SiteState) => void;
+  /** Addresses of nodes on the site's network are others now. */
+  readonly onOtherNodes: (site: SiteState) => void;
 }
 
 export class SiteRules {
@@ -20,66 +28,113 @@ export class SiteRules {
     this.#options = options;
   }
 
-  /** @param first OVN's priority of the policy's first rule; undefined: it has no rules here */
-  compile(site: SiteState, first: number | undefined): void {
-    const before = site.unwatch;
-    const unwatch: (() => void)[] = [];
+  /**
+   * @param first OVN's priority of the policy's first rule; undefined: it has no rules here
+   * @param only `parts`: nothing else than which parts there are has changed, and rules of others stay
+   */
+  compile(site: SiteState, first: number | undefined, only: 'parts' | 'all'): void {
+    const sets = setsAt(site);
+    const isKept = (id: string): boolean => only === 'parts' && site.sets.has(id);
+    const ended = isKept(site.whole) ? [] : site.unwatch;
+    const surroundings = this.#surroundings(site, ended);
     try {
-      const rules = first === undefined ? [] : this.#rulesOf(site, first, unwatch);
-      this.#install(site, new Map(rules.map((rule) => [rule.id, rule])));
-    } catch (error) {
-      for (const end of unwatch) end();
-      throw error;
+      const next = new Map<string, SiteSet>();
+      for (const [id, part] of sets) {
+        if (isKept(id)) continue;
+        const rules = first === undefined ? [] : rulesOf(site, part, first, surroundings);
+        next.set(id, { part, rules: new Map(rules.map((rule) => [rule.id, rule])) });
+      }
+      for (const [id, fact] of movesOf(site, next)) this.#options.facts.set('adminRule', id, fact);
+      site.first = first;
+      for (const [id, set] of next) this.#install(site, id, set);
+      for (const id of [...site.sets.keys()]) if (!sets.has(id)) this.#install(site, id, undefined);
+    } finally {
+      // Also of what throws midway: it is all compiled again, with watches of its own.
+      for (const end of ended) end();
     }
-    site.unwatch = unwatch;
-    for (const end of before) end();
   }
 
-  #rulesOf(site: SiteState, first: number, unwatch: (() => void)[]): CompiledAdminRule[] {
-    const { peers, nodeAddresses, onChange } = this.#options;
-    const { network, families, state } = site;
-    const { templates, policy } = state;
-    const at: AdminSite = { policy: adminPolicyKey(policy), tier: policy.tier, first, network, families };
+  /** @param ended what is watched no more; otherwise it goes on */
+  #surroundings(site: SiteState, ended: readonly (() => void)[]): Surroundings {
+    const { peers, nodes, onChange } = this.#options;
     const stale = (): void => onChange(site);
-    const surroundings: Surroundings = {
-      nodeAddresses,
+    if (ended === site.unwatch) [site.unwatch, site.notes] = [[], []];
+    const managed = new Map<string, readonly Ip[]>();
+    return {
+      nodeAddresses: (selectors, family) => {
+        const own = this.#managementOf(site, selectors, managed).filter((ip) => ipFamily(ip) === family);
+        return [...new Set([...nodes.addressesOf(selectors, family), ...own])].sort();
+      },
       numbersOf: (selection, port) => {
-        unwatch.push(() => peers.unwatch(network, selection, port, stale));
-        return peers.watch(network, selection, port, stale);
+        const { network } = site;
+        site.unwatch.push(() => peers.unwatch(network, selection, port, stale));
+        const numbers = peers.watch(network, selection, port, stale);
+        const isMore = peers.numbersOf(network, selection, port) > MAX_NUMBERS;
+        if (isMore) site.notes.push(manyNumbers(port));
+        return { numbers, isMore };
       },
     };
-    const parts = [...site.sets.values()].filter(({ members }) => members > 0);
-    return parts.flatMap(({ part }) => compileAdmin(templates, part, at, surroundings));
   }
 
-  #install(site: SiteState, rules: ReadonlyMap<string, CompiledAdminRule>): void {
+  /** @param known by texts of selectors: many rules select the same nodes, and each does so once per family */
+  #managementOf(
+    site: SiteState,
+    selectors: readonly CanonicalSelector[],
+    known: Map<string, readonly Ip[]>,
+  ): readonly Ip[] {
+    const key = JSON.stringify(selectors.map(({ text }) => text));
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const { nodes, onOtherNodes } = this.#options;
+    const watched = nodes.watchManagement(selectors, site.network, () => onOtherNodes(site));
+    site.unwatch.push(() => watched.stop());
+    known.set(key, watched.value);
+    return watched.value;
+  }
+
+  /** @param after undefined: it has no members any more */
+  #install(site: SiteState, id: string, after: SiteSet | undefined): void {
     const { facts, peers } = this.#options;
+    const known = site.sets.get(id);
+    const rules = after?.rules ?? NO_RULES;
     // Rule by rule: what throws midway must not make one count twice.
-    const held = new Map(site.rules);
-    site.rules = held;
-    for (const [id, rule] of rules) {
-      const { fact, set } = rule;
-      if (set !== undefined && !held.has(id)) peers.acquire(set);
-      held.set(id, rule);
-      facts.set('adminRule', id, fact);
+    const held = new Map(known?.rules);
+    site.sets.set(id, { part: after?.part ?? known?.part, rules: held });
+    for (const [at, rule] of rules) {
+      if (rule.set !== undefined && !held.has(at)) peers.acquire(rule.set);
+      held.set(at, rule);
+      facts.set('adminRule', at, rule.fact);
     }
-    for (const [id, { set }] of held) {
-      if (rules.has(id)) continue;
-      held.delete(id);
-      facts.set('adminRule', id, undefined);
+    for (const [at, { set }] of held) {
+      if (rules.has(at)) continue;
+      held.delete(at);
+      facts.set('adminRule', at, undefined);
       if (set !== undefined) peers.release(set);
     }
-    const { network } = site;
-    const { policy } = site.state;
-    const all = [...rules.values()];
-    for (const [id, { part, members }] of site.sets) {
-      const drops = all.filter(({ fact }) => fact.action === 'deny' && fact.subjects === id).map((rule) => rule.id);
-      const fact = {
-        ...{ network, policy: adminPolicyKey(policy), tier: policy.tier, drops: drops.sort() },
-        ...(part && { port: partText(part) }),
-      };
-      facts.set('subjectSet', id, members === 0 ? undefined : fact);
-      if (members === 0) site.sets.delete(id);
-    }
+    facts.set('subjectSet', id, after && subjectSetFact(site, after));
+    if (after === undefined) site.sets.delete(id);
   }
 }
+
+const NO_RULES: SiteSet['rules'] = new Map();
+
+const rulesOf = (
+  { state, network, families }: SiteState,
+  part: SubjectPart,
+  first: number,
+  surroundings: Surroundings,
+): CompiledAdminRule[] => {
+  const { key, policy, templates } = state;
+  return compileAdmin(templates, part, { policy: key, tier: policy.tier, first, network, families }, surroundings);
+};
+
+const subjectSetFact = ({ state, network }: SiteState, { part, rules }: SiteSet): SubjectSetFact => {
+  const drops = [...rules.values()].filter(({ fact }) => fact.action !== 'allow').map((rule) => rule.id);
+  return {
+    ...{ network, policy: state.key, tier: state.policy.tier, drops: drops.sort() },
+    ...(part && { port: partText(part) }),
+  };
+};
+
+const manyNumbers = (port: PortName): string =>
+  `peers have more than ${MAX_NUMBERS} numbers for port ${portNameText(port)}: the ${MAX_NUMBERS} of most pods are allowed, and rules that deny or pass deny all of ${port.protocol}`;
