@@ -15,6 +15,7 @@ import type { Cgroups } from '../node/cgroups/index.ts';
 import type { NodeKeeper } from '../node/node-keeper.ts';
 import { DiagnosticEvents, type EmitObjectEvent } from '../status/diagnostic-events.ts';
 import type { EmitNodeEvent, EmitPodEvent, EmitServiceEvent } from '../status/pod-events.ts';
+import { type EmitPolicyEvent, PolicyEvents } from '../status/policy-events.ts';
 
 export interface Core {
   readonly facts: FactStore;
@@ -43,6 +44,7 @@ export interface CoreOptions {
   readonly emitPodEvent: EmitPodEvent;
   readonly emitServiceEvent: EmitServiceEvent;
   readonly emitNodeEvent: EmitNodeEvent;
+  readonly emitPolicyEvent: EmitPolicyEvent;
   /** How long a network that is rendered on demand stays after its last pod here. */
   readonly networkGraceMs: number;
   readonly onRendered: (fragments: number, seconds: number) => void;
@@ -86,6 +88,7 @@ export const startCore = (options: CoreOptions): Core => {
   const unfollow = options.followNeighbours(facts);
   const cgroups = options.followCgroups(facts);
   const feeder = feedFacts(facts, inputs, settings, settings.node);
+  const stopPolicyEvents = reportPolicies(options, feeder);
   engine.start();
   engine.flush();
   return {
@@ -99,6 +102,7 @@ export const startCore = (options: CoreOptions): Core => {
       return () => listeners.delete(listener);
     },
     stop: () => {
+      stopPolicyEvents();
       feeder.stop();
       unfeed();
       unfollow();
@@ -107,6 +111,25 @@ export const startCore = (options: CoreOptions): Core => {
       annotator.stop();
       engine.stop();
     },
+  };
+};
+
+/** @returns what ends it */
+const reportPolicies = (
+  { inputs: { policies: caches }, emitPolicyEvent }: CoreOptions,
+  { policies }: FactFeeder,
+): (() => void) => {
+  const events = new PolicyEvents({
+    problems: () => policies.problems(),
+    uidOf: (key) => caches?.policies.get(key)?.policy.uid,
+    emit: emitPolicyEvent,
+    clock: systemClock,
+  });
+  const changed = (): void => events.changed();
+  const ends = [caches?.policies.subscribe(changed), caches?.pods.subscribe(changed)];
+  return () => {
+    for (const end of ends) end?.();
+    events.stop();
   };
 };
 

@@ -26,6 +26,7 @@ import {
   podEvents,
   serviceEvents,
 } from '../status/pod-events.ts';
+import { type EmitPolicyEvent, policyEvents } from '../status/policy-events.ts';
 import { findApiServer } from './api-server.ts';
 import type { AgentContext } from './context.ts';
 
@@ -44,6 +45,7 @@ export interface Edges {
   readonly emitPodEvent: EmitPodEvent;
   readonly emitServiceEvent: EmitServiceEvent;
   readonly emitNodeEvent: EmitNodeEvent;
+  readonly emitPolicyEvent: EmitPolicyEvent;
 }
 
 /** @param resources closes everything when the agent ends */
@@ -70,7 +72,17 @@ const openApi = async (
   log: Logger,
   resources: AsyncDisposableStack,
 ): Promise<
-  Pick<Edges, 'inputs' | 'client' | 'writer' | 'outage' | 'emitPodEvent' | 'emitServiceEvent' | 'emitNodeEvent'>
+  Pick<
+    Edges,
+    | 'inputs'
+    | 'client'
+    | 'writer'
+    | 'outage'
+    | 'emitPodEvent'
+    | 'emitServiceEvent'
+    | 'emitNodeEvent'
+    | 'emitPolicyEvent'
+  >
 > => {
   const { kubeconfig, context, node } = options;
   const findServer = findApiServer(options, log);
@@ -106,6 +118,7 @@ const openApi = async (
       emitPodEvent: podEvents(recorder),
       emitServiceEvent: serviceEvents(recorder),
       emitNodeEvent: nodeEvents(recorder),
+      emitPolicyEvent: policyEvents(recorder),
     },
   };
 };

@@ -40,7 +40,7 @@ export const programNode = (
 ): ProgrammedNode => {
   const { options, buildFolder, log } = context;
   const { cluster, southboundRemote, networkRendering } = options;
-  const { inputs, databases, writer, emitPodEvent, emitServiceEvent, emitNodeEvent, metrics } = edges;
+  const { inputs, databases, writer, emitPodEvent, emitServiceEvent, emitNodeEvent, emitPolicyEvent, metrics } = edges;
   const core = startCore({
     settings: {
       ...{ node: local.name, cluster, encapIps: local.encapIps, southboundRemote },
@@ -57,6 +57,7 @@ export const programNode = (
     emitPodEvent,
     emitServiceEvent,
     emitNodeEvent,
+    emitPolicyEvent,
     networkGraceMs: options.networkGraceSeconds * 1000,
     onRendered: metrics.rendered,
   });

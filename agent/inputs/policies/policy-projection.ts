@@ -3,7 +3,6 @@
  * allows nothing, and nothing else changes.
  */
 import { createHash } from 'node:crypto';
-import { ApiError } from '../../../api/errors.ts';
 import {
   type NetworkPolicy,
   parseNetworkPolicy,
@@ -31,8 +30,11 @@ export const projectPolicy = (object: PolicyObject, before?: PolicyProjection): 
   const source = sourceOf(object);
   if (before?.source === source) return before;
   const problems: Problem[] = [];
-  const policy = readOr(`NetworkPolicy/${namespace}/${name}`, problems, () => withinBounds(parseNetworkPolicy(object)));
-  if (policy !== undefined) return { ...policy, source, problems };
+  const key = `NetworkPolicy/${namespace}/${name}`;
+  const policy = readOr(key, problems, () => parseNetworkPolicy(object));
+  const bounded = policy && withinBounds(policy);
+  if (typeof bounded === 'string') problems.push({ object: key, message: bounded });
+  else if (bounded !== undefined) return { ...bounded, source, problems };
   const reach = readPolicyReach('spec' in object ? object.spec : undefined);
   return {
     policy: { namespace, name, uid, ...reach, ingress: [], egress: [], stateless: false },
@@ -41,15 +43,13 @@ export const projectPolicy = (object: PolicyObject, before?: PolicyProjection): 
   };
 };
 
-/** @throws ApiError */
-const withinBounds = (policy: NetworkPolicy): { policy: NetworkPolicy; cost: PolicyCost } => {
+/** @returns what is too much, otherwise */
+const withinBounds = (policy: NetworkPolicy): { policy: NetworkPolicy; cost: PolicyCost } | string => {
   const templates = templatesOf(policy);
-  if (templates === undefined)
-    throw new ApiError('ERR_API_RULE', `spec: its ipBlocks make more than ${MAX_PREFIXES} prefixes`);
+  if (templates === undefined) return `spec: its ipBlocks make more than ${MAX_PREFIXES} prefixes`;
   const cost = costOf(templates);
   const excess = excessOf(cost, POLICY_LIMITS);
-  if (excess !== undefined) throw new ApiError('ERR_API_RULE', `spec: it has ${excess}`);
-  return { policy, cost };
+  return excess === undefined ? { policy, cost } : `spec: it has ${excess}`;
 };
 
 /** All that a projection is made of. Objects of different texts have different digests, whoever writes them. */

@@ -261,6 +261,7 @@ it('of the agent', { timeout: 30_000 }, async () => {
     emitPodEvent,
     emitServiceEvent: () => undefined,
     emitNodeEvent: () => undefined,
+    emitPolicyEvent: () => undefined,
     networkGraceMs: 0,
     onRendered: () => undefined,
   });
