@@ -63,6 +63,6 @@ const MAX_MESSAGE = 400;
 
 const problemOf = ([object, message]: [string, string]): Problem => {
   const who = object.startsWith(POD) ? 'it is isolated' : 'pods of its namespace are isolated';
-  const effect = object === ALL_POLICIES ? 'what is there stays until the next event' : `${who} and allowed nothing`;
+  const effect = object === ALL_POLICIES ? 'rules stay as they are until the next event' : `${who} and allowed nothing`;
   return { object, message: `what policies make of it could not be worked out (${message}): ${effect}` };
 };

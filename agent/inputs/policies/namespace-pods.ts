@@ -1,5 +1,7 @@
 /** The pods of a namespace, and which of its policies select one. */
 import type { PolicyDirection } from '../../model/policies/facts.ts';
+import type { Placement } from './placement.ts';
+import { Postings } from './postings.ts';
 import type { NamespaceState, PodState, TargetGroup, TargetState } from './state.ts';
 import type { PolicyPod } from './types.ts';
 
@@ -19,6 +21,10 @@ export const putPod = (
   state.pods.set(key, pod);
   return pod;
 };
+
+export const newNamespace = (name: string, placement: Placement): NamespaceState => ({
+  ...{ name, placement, pods: new Map(), policies: new Map(), groups: new Map(), filed: new Postings() },
+});
 
 export const newGroup = (selector: TargetGroup['selector']): TargetGroup => ({
   ...{ selector, policies: new Set(), named: new Set(), members: new Set(), rules: new Map() },

@@ -47,6 +47,13 @@ export class PodMoves {
     }
   }
 
+  /** One that is gone opens nothing: where it fails again it waits for its turn. */
+  end(state: PodState): void {
+    try {
+      this.move(state, undefined, undefined);
+    } catch {}
+  }
+
   /** Something else failed of this pod: it is to be told again. */
   fail(state: PodState): void {
     if (!this.#failed.has(state)) this.#failed.set(state, state.pod);

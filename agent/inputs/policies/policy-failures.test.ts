@@ -123,6 +123,16 @@ describe('PolicyIndex that fails', () => {
     expect(world.index.problems()).toEqual([]);
   });
 
+  it('opens a pod that could not be moved to its network, and could then', () => {
+    const world = new PolicyWorld().namespace('t1', {});
+    world.adminPolicy('AdminNetworkPolicy', 'd', { ...DENY, subject: { namespaces: {} } });
+    world.pod('t1/x', { ips: { 't1/net': ['10.0.0.6'] } });
+    failOnce(AdminTable.prototype, 'movePod');
+    world.network('t1').namespace('t1', { k: 'v' });
+    expect(world.facts.get('podPolicy', 't1/x')).toMatchObject({ isolated: [], subjects: [expect.any(String)] });
+    expect(world.index.problems()).toEqual([]);
+  });
+
   const deny = (world: PolicyWorld, priority = 1) =>
     world.adminPolicy('AdminNetworkPolicy', 'd', { ...DENY, priority, subject: { namespaces: {} } });
   const adminRules = (world: PolicyWorld) => [...world.facts.ids('adminRule')].length;

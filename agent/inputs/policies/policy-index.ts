@@ -15,13 +15,12 @@ import type { IsolatingPolicy, PolicyDescription } from './describe.ts';
 import { evaluatedPod } from './evaluated-pod.ts';
 import { ALL_POLICIES, Failures, NO_NAMESPACE, namespaceObject, podObject, policyObject } from './failures.ts';
 import { inTurn } from './in-turn.ts';
-import { groupsOf, putPod } from './namespace-pods.ts';
+import { groupsOf, newNamespace, putPod } from './namespace-pods.ts';
 import { PeerTable } from './peer-table.ts';
 import { Placement } from './placement.ts';
 import { PodMoves } from './pod-moves.ts';
 import { replacePolicy } from './policy-groups.ts';
 import { namespaceOf, PolicyReader } from './policy-reader.ts';
-import { Postings } from './postings.ts';
 import type { NamespaceState, PodState } from './state.ts';
 import { TargetTable } from './target-table.ts';
 import type { Selection } from './templates.ts';
@@ -110,7 +109,8 @@ export class PolicyIndex {
           if (this.#isClosed(pod) || this.#isWaiting(state.name)) this.#targets.markPods([pod]);
         }
       };
-      this.#follow(state, podObject(key), change, pod);
+      this.#followPod(pod, change);
+      this.#settle(state, podObject(key));
       if (after === undefined) this.#failures.forget(state.name, podObject(key));
     } else this.#settle(state, podObject(key));
     // Last: without it the pod gets no port.
@@ -186,14 +186,8 @@ export class PolicyIndex {
   #ensure(name: string): NamespaceState {
     const known = this.#states.get(name);
     if (known !== undefined) return known;
-    const state: NamespaceState = {
-      name,
-      placement: new Placement(name, this.#facts, this.#view, () => this.#replace(state)),
-      pods: new Map(),
-      policies: new Map(),
-      groups: new Map(),
-      filed: new Postings(),
-    };
+    const placement = new Placement(name, this.#facts, this.#view, () => this.#replace(state));
+    const state = newNamespace(name, placement);
     this.#states.set(name, state);
     return state;
   }
@@ -206,9 +200,20 @@ export class PolicyIndex {
     });
   }
 
-  /** One that fails is closed alone. */
   #moveAll({ pods }: NamespaceState): void {
-    for (const pod of pods.values()) this.#attempt(pod, () => this.#moves.move(pod, pod.pod, pod.pod));
+    for (const pod of pods.values()) this.#followPod(pod, () => this.#moves.move(pod, pod.pod, pod.pod));
+  }
+
+  /** What throws closes this pod alone. */
+  #followPod(pod: PodState, change: () => void): void {
+    const { namespace } = pod.pod;
+    const object = podObject(pod.key);
+    const hadFailed = this.#failures.forget(namespace, object);
+    const isFailing = this.#failures.isFailing(namespace, object, () => {
+      change();
+      if (hadFailed) this.#targets.restorePods([pod]);
+    });
+    if (hadFailed || isFailing) this.#targets.markPods([pod]);
   }
 
   #isClosed(pod: PodState): boolean {
@@ -234,14 +239,11 @@ export class PolicyIndex {
     const { namespace } = pod.pod;
     const state = this.#states.get(namespace);
     if (state?.pods.get(pod.key) === pod) {
-      this.#follow(state, podObject(pod.key), () => this.#moves.move(pod, pod.pod, pod.pod), pod);
+      this.#followPod(pod, () => this.#moves.move(pod, pod.pod, pod.pod));
+      this.#settle(state, podObject(pod.key));
       return;
     }
-    try {
-      this.#moves.move(pod, undefined, undefined);
-    } catch {
-      // It is gone, and opens nothing: it waits for its turn.
-    }
+    this.#moves.end(pod);
   }
 
   /** It looks at all policies, and is called when a selection has twice as many members as before. */
@@ -256,14 +258,13 @@ export class PolicyIndex {
   }
 
   /** What throws closes the pods that it may be about, and the next one of the same object opens them. */
-  #follow(state: NamespaceState, object: string, change: () => void, only?: PodState): void {
+  #follow(state: NamespaceState, object: string, change: () => void): void {
     const hadFailed = this.#failures.forget(state.name, object);
     const isFailing = this.#failures.isFailing(state.name, object, () => {
       change();
-      if (hadFailed && only === undefined) this.#restore(state);
-      else if (hadFailed && only !== undefined) this.#targets.restorePods([only]);
+      if (hadFailed) this.#restore(state);
     });
-    if (hadFailed || isFailing) this.#targets.markPods(only === undefined ? state.pods.values() : [only]);
+    if (hadFailed || isFailing) this.#targets.markPods(state.pods.values());
     this.#settle(state, object);
   }
 

@@ -168,6 +168,8 @@ export const apply = (one: Event, world: PolicyWorld, objects: Objects): void =>
       world.network(one.at, one.isThere);
       return;
     case 'namespaces':
+      // Its object goes last in Kubernetes; where it seems to go before its pods, these keep what its labels were.
+      if (one.item === undefined && [...objects.pods.keys()].some((at) => namespaceOf(at) === one.at)) return;
       put(objects.namespaces, one.at, one.item);
       world.namespace(one.at, one.item);
       return;
