@@ -35,6 +35,7 @@ const RUN: Run = {
       part(report(result(BASIC, 'interrupted'), result(HAIRPIN, 'failed', { message: '\ntimed | out' }))),
       part(report(result(BASIC, 'passed'), result(HAIRPIN, 'not run')), '2026-01-02T05:00:00.000Z'),
     ],
+    policies: [part(report(result(POLICY, 'passed'), result(BASIC, 'not run')))],
     layer2: [part(report(result(BASIC, 'failed', { message: '\ntimed | out' }), result(HAIRPIN, 'failed')))],
   },
 };
@@ -51,6 +52,9 @@ it('has numbers, reasons, and a row per spec', () => {
     | Default network | 2 | 1 | 0 | 0 | 0 | 1 | 0 |
     | Layer-3 tenants | 1 | 0 | 1 | 1 | 0 | 0 | 0 |
     | Layer-2 tenants | 0 | 0 | 0 | 2 | 0 | 0 | 0 |
+    | Policies on the default network | 1 | 0 | 0 | 0 | 0 | 0 | 0 |
+
+    Not run: policies on a layer-3 network, policies on a layer-2 network.
 
     ### Runs
 
@@ -60,6 +64,7 @@ it('has numbers, reasons, and a row per spec', () => {
     | Layer-3 tenants | 2026-01-02 03:04 | v1.36.3 | abc | 3 | own | userspace | 2 | 2 | 12 |
     | Layer-3 tenants | 2026-01-02 05:00 | v1.36.3 | abc | 3 | own | userspace | 2 | 1 | 12 |
     | Layer-2 tenants | 2026-01-02 03:04 | v1.36.3 | abc | 3 | own | userspace | 2 | 2 | 12 |
+    | Policies on the default network | 2026-01-02 03:04 | v1.36.3 | abc | 3 | own | userspace | 2 | 1 | 12 |
 
     ### Failures
 
@@ -78,7 +83,6 @@ it('has numbers, reasons, and a row per spec', () => {
 
     | specs that … | number |
     | --- | --- |
-    | NetworkPolicies: not run yet | 1 |
     | need the load balancer of a cloud | 0 |
     | need a certain cloud | 0 |
     | need the Internet | 0 |
@@ -86,14 +90,21 @@ it('has numbers, reasons, and a row per spec', () => {
     | measure performance | 0 |
     | of kube-proxy, which ovn-udn replaces | 0 |
     | change the configuration of a DNS server that kubeadm has deployed | 0 |
+    | NetworkPolicies: suites of their own | 1 |
 
-    ### All specs
+    ### All specs: Services, DNS and the rest
 
     | spec | default network | layer-3 tenants | layer-2 tenants |
     | --- | --- | --- | --- |
     | Services should allow pods to hairpin | passed | **failed** | **failed** |
     | Services should serve a basic endpoint from pods \\[Conformance\\] | passed at the second attempt | passed in a later run | **failed** |
     | Traffic Distribution when Services are used | skipped | – | – |
+
+    ### All specs: Policies
+
+    | spec | policies on the default network | policies on a layer-3 network | policies on a layer-2 network |
+    | --- | --- | --- | --- |
+    | Netpol NetworkPolicy should deny | passed | – | – |
 
     <!-- end of results -->
     after
@@ -114,7 +125,7 @@ it('leaves out a suite that was not run', () => {
   const page = withResults(PAGE, { ...RUN, parts: { default: [part(DEFAULT)] } });
   expect(page).toContain('| Default network');
   expect(page).not.toContain('| Layer-3 tenants');
-  expect(page).toContain('Not run: layer-3 tenants, layer-2 tenants.');
+  expect(page).toContain('Not run: layer-3 tenants, layer-2 tenants, policies on the default network,');
 });
 
 it('counts specs for which there was no time', () => {

@@ -4,7 +4,7 @@ import type { Outcome, SpecResult, SuiteReport } from './ginkgo-report.ts';
 import { firstLine, type KnownFailure, knownFailure } from './known-failures.ts';
 import { type MergedReport, type MergedResult, mergeReports } from './merged-report.ts';
 import type { RunFacts } from './run-facts.ts';
-import { EXCLUSIONS, exclusionOf, isChosen, SUITES, type Suite, type SuiteName } from './suites.ts';
+import { exclusionOf, isChosen, SUBJECTS, SUITES, type Subject, type Suite, type SuiteName } from './suites.ts';
 
 /** One run of a suite, or of some of its specs. */
 export interface KeptPart {
@@ -48,8 +48,7 @@ const resultsOf = ({ known, parts }: Run): string => {
     skippedTable(reports),
     '### Specs that are not run',
     excludedTable(reports),
-    '### All specs',
-    specTable(reports),
+    ...SUBJECTS.flatMap((subject) => [`### All specs: ${subject}`, specTable(reports, subject)]),
   ].join('\n\n');
 };
 
@@ -134,25 +133,30 @@ const skippedTable = (reports: Reports): string => {
   return rows.length === 0 ? 'None.' : markdownTable(['spec', 'what it says'], rows);
 };
 
+/** Of the suite that is about all specs of the group. */
 const excludedTable = (reports: Reports): string => {
-  const specs = reports.get('default')?.specs ?? [];
-  const names = specs.filter(({ outcome }) => outcome === 'not run').map(({ name }) => name);
-  const rows = EXCLUSIONS.map((exclusion) => [
-    exclusion.reason,
-    String(names.filter((name) => isOfGroup(name) && exclusionOf(name) === exclusion).length),
-  ]);
+  const rows = SUITES.filter(({ name }) => name === 'default').flatMap((suite) => {
+    const left = specsOf(reports, suite).filter(({ name, outcome }) => outcome === 'not run' && isOfGroup(name));
+    return suite.exclusions.map((exclusion) => [
+      exclusion.reason,
+      String(left.filter(({ name }) => exclusionOf(suite, name) === exclusion).length),
+    ]);
+  });
   return markdownTable(['specs that …', 'number'], rows);
 };
 
 const GROUP = '[sig-network] ';
 const isOfGroup = (name: string): boolean => name.startsWith(GROUP);
 
-const specTable = (reports: Reports): string => {
-  const ran = SUITES.flatMap((suite) => specsOf(reports, suite).filter(({ outcome }) => outcome !== 'not run'));
+const specTable = (reports: Reports, subject: Subject): string => {
+  const suites = SUITES.filter((suite) => suite.subject === subject);
+  const ran = suites.flatMap((suite) => specsOf(reports, suite).filter(({ outcome }) => outcome !== 'not run'));
   const rows = [...new Set(ran.map(({ name }) => name))]
     .sort()
-    .map((name) => [shortName(name), ...SUITES.map((suite) => word(suite, reports, name))]);
-  return markdownTable(['spec', ...SUITES.map(({ title }) => title.toLowerCase())], rows);
+    .map((name) => [shortName(name), ...suites.map((suite) => word(suite, reports, name))]);
+  return rows.length === 0
+    ? 'None was run.'
+    : markdownTable(['spec', ...suites.map(({ title }) => title.toLowerCase())], rows);
 };
 
 const word = (suite: Suite, reports: Reports, name: string): string => {

@@ -10,8 +10,12 @@ const choice = (more: Partial<Choice> = {}): Choice => ({
 const titles = (runs: ReturnType<typeof planRuns>): string[][] =>
   runs.map((cluster) => cluster.map(({ suite, kind }) => `${suite.name} ${kind}`));
 
-it('runs all suites, those of tenants on a cluster of their own', () => {
-  expect(titles(planRuns(choice()))).toEqual([['default whole'], ['layer3 whole', 'layer2 whole']]);
+it('runs all suites, those of tenants and those of policies on clusters of their own', () => {
+  expect(titles(planRuns(choice()))).toEqual([
+    ['default whole'],
+    ['layer3 whole', 'layer2 whole'],
+    ['policies whole', 'policies-layer3 whole', 'policies-layer2 whole'],
+  ]);
 });
 
 it('runs what a user names', () => {
@@ -25,6 +29,7 @@ it('runs again what is open, all of what has no report, and starts no cluster fo
     ...{ seconds: 1, failures: [] },
   });
   const reports: Partial<Record<SuiteName, SuiteReport>> = { default: report('passed'), layer3: report('failed') };
-  const runs = planRuns(choice({ again: true, reportOf: ({ name }) => reports[name] }));
+  const suites = SUITES.slice(0, 3);
+  const runs = planRuns(choice({ suites, again: true, reportOf: ({ name }) => reports[name] }));
   expect(titles(runs)).toEqual([['layer3 again', 'layer2 whole']]);
 });

@@ -14,8 +14,8 @@ import type { PlannedSuite } from './plan.ts';
 import type { ConformancePrograms } from './programs.ts';
 import type { RunFacts } from './run-facts.ts';
 import { runSuite } from './run-suite.ts';
-import { EXCLUSIONS, type Suite } from './suites.ts';
-import { enforceTenancy, runTenants } from './tenants.ts';
+import type { Suite } from './suites.ts';
+import { enforceTenancy, runTenants, sharedNetwork } from './tenants.ts';
 
 export interface RunSettings {
   /** The repository's. */
@@ -54,7 +54,7 @@ const runOne = async (sandbox: Sandbox, planned: PlannedSuite, settings: RunSett
   const { processes, limit, progress, known, signal } = settings;
   progress(`\n${suite.title}`);
   const folder = await folderFor(planned, await factsOf(sandbox, settings));
-  const run = { cluster: sandbox.name, focus, skip: skipPattern(), processes, limit, folder, progress };
+  const run = { cluster: sandbox.name, focus, skip: skipPattern(suite), processes, limit, folder, progress };
   let report: SuiteReport;
   try {
     report = await inTenants(sandbox, suite, signal, () => runSuite(run));
@@ -74,7 +74,7 @@ const runOne = async (sandbox: Sandbox, planned: PlannedSuite, settings: RunSett
   return unexpected(suite.name, mergeReports(parts.map((part) => part.report)), known);
 };
 
-const skipPattern = (): string => EXCLUSIONS.map(({ pattern }) => pattern).join('|');
+const skipPattern = ({ exclusions }: Suite): string => exclusions.map(({ pattern }) => pattern).join('|');
 
 /** What a user names is only shown, and not kept beside the runs that the page is made of. */
 const folderFor = ({ suite, kind }: PlannedSuite, facts: RunFacts): Promise<string> =>
@@ -92,13 +92,17 @@ const factsOf = async (sandbox: Sandbox, { version, processes }: RunSettings): P
 
 const inTenants = async (
   sandbox: Sandbox,
-  { network }: Suite,
+  { name, network }: Suite,
   signal: AbortSignal,
   work: () => Promise<SuiteReport>,
 ): Promise<SuiteReport> => {
   if (network === undefined) return await work();
   const [client, objects] = await Promise.all([sandbox.client(), sandbox.objects()]);
-  await enforceTenancy({ client, objects }, signal);
-  const tenants = { client, objects, network, onError: console.error };
+  const tenants = { suite: name, client, objects, network: network.spec, onError: console.error };
+  await enforceTenancy(tenants, signal);
+  if (network.per === 'suite') {
+    await objects.apply([sharedNetwork(name, network.spec)]);
+    return await work();
+  }
   return await alongside((until) => runTenants(tenants, until), signal, work);
 };

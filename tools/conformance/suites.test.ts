@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { EXCLUSIONS, exclusionOf, isChosen, SUITES } from './suites.ts';
+import { exclusionOf, isChosen, SUITES, type SuiteName } from './suites.ts';
 
 const SPECS = {
   basic: '[sig-network] Services should serve a basic endpoint from pods [Conformance]',
@@ -8,41 +8,69 @@ const SPECS = {
   node: '[sig-node] Pods should get a host IP [NodeConformance] [Conformance]',
 };
 
-const suitesOf = (spec: string): string[] =>
-  SUITES.filter(({ focus }) => new RegExp(focus).test(spec)).map(({ name }) => name);
+const POLICIES = {
+  tcp: '[sig-network] Netpol NetworkPolicy between server and client should support allow-all policy [Feature:NetworkPolicy]',
+  udp: '[sig-network] Netpol [LinuxOnly] NetworkPolicy between server and client using UDP should enforce policy based on Ports',
+  sctp: '[sig-network] Netpol [Feature:SCTPConnectivity] [LinuxOnly] NetworkPolicy between server and client using SCTP should',
+  api: '[sig-network] Netpol API should support creating NetworkPolicy API operations',
+};
+
+const suiteOf = (name: SuiteName) => SUITES.find((suite) => suite.name === name) ?? expect.fail(`no suite ${name}`);
+const DEFAULT = suiteOf('default');
+const chosenBy = (spec: string): string[] => SUITES.filter((suite) => isChosen(suite, spec)).map(({ name }) => name);
 
 it.each([
   [SPECS.basic, ['default', 'layer3', 'layer2']],
   [SPECS.local, ['default', 'layer3']],
   [SPECS.dns, ['default']],
   [SPECS.node, []],
-])('%s: %j', (spec, suites) => expect(suitesOf(spec)).toEqual(suites));
+  [POLICIES.tcp, ['policies', 'policies-layer3', 'policies-layer2']],
+  [POLICIES.udp, ['policies', 'policies-layer3', 'policies-layer2']],
+  [POLICIES.api, ['policies']],
+  [POLICIES.sctp, []],
+])('%s: %j', (spec, suites) => expect(chosenBy(spec)).toEqual(suites));
 
 it.each([
-  ['[sig-network] Netpol NetworkPolicy between server and client should deny egress', 'NetworkPolicies'],
+  [POLICIES.tcp, 'suites of their own'],
+  [POLICIES.sctp, 'SCTP'],
   ['[sig-network] LoadBalancers [Feature:LoadBalancer] should handle cleanup [Slow]', 'load balancer'],
   ['[sig-network] Networking should provide Internet connection for containers [Feature:Networking-IPv4]', 'Internet'],
   ['[sig-network] Networking should check kube-proxy urls', 'kube-proxy'],
   ['[sig-network] DNS configMap nameserver Change stubDomain should be able to change [Slow] [Serial]', 'DNS server'],
-])('%s is excluded', (spec, reason) => expect(exclusionOf(spec)?.reason).toContain(reason));
+])('%s is excluded', (spec, reason) => expect(exclusionOf(DEFAULT, spec)?.reason).toContain(reason));
 
 it('most are not excluded', () => {
-  expect(exclusionOf('[sig-network] DNS should provide DNS for services [Conformance]')).toBeUndefined();
-  for (const spec of Object.values(SPECS)) expect(exclusionOf(spec)).toBeUndefined();
-  expect(exclusionOf('[sig-network] Services should be able to create a functioning NodePort service')).toBeUndefined();
+  expect(exclusionOf(DEFAULT, '[sig-network] DNS should provide DNS for services [Conformance]')).toBeUndefined();
+  for (const spec of Object.values(SPECS)) expect(exclusionOf(DEFAULT, spec)).toBeUndefined();
+  expect(
+    exclusionOf(DEFAULT, '[sig-network] Services should be able to create a functioning NodePort service'),
+  ).toBeUndefined();
 });
 
 it('patterns mean the same to Go: no look-around, no back-references', () => {
-  for (const { pattern } of EXCLUSIONS) expect(pattern).not.toMatch(/\(\?[=!<]|\\\d/);
+  const patterns = SUITES.flatMap(({ focus, exclusions }) => [focus, ...exclusions.map(({ pattern }) => pattern)]);
+  for (const pattern of patterns) expect(pattern).not.toMatch(/\(\?[=!<]|\\\d/);
 });
 
-it('a suite chooses what its focus names and nothing excludes', () => {
-  const [suite] = SUITES;
-  if (suite === undefined) throw new Error('there are no suites');
-  expect([SPECS.basic, SPECS.node].map((spec) => isChosen(suite, spec))).toEqual([true, false]);
-  expect(isChosen(suite, '[sig-network] Netpol NetworkPolicy should deny')).toBe(false);
+it('specs that find Services by name in tenants need VRFs, and no others do', () => {
+  const needing = SUITES.filter(({ cluster }) => cluster.needs.includes('vrf'));
+  expect(needing.map(({ name }) => name)).toEqual(['layer3', 'layer2']);
 });
 
-it('tenants need VRFs, and pods of the default network nothing', () => {
-  expect(SUITES.map(({ cluster }) => cluster.needs.includes('vrf'))).toEqual([false, true, true]);
+it('on a cluster that suites share, those without a network run before namespaces become tenants', () => {
+  for (const suites of Map.groupBy(SUITES, ({ cluster }) => cluster.name).values()) {
+    const tenants = suites.map(({ network }) => network !== undefined);
+    expect(tenants).toEqual([...tenants].sort());
+  }
+});
+
+it('namespaces share a network where specs of policies connect their pods', () => {
+  expect(SUITES.map(({ name, network }) => [name, network?.per])).toEqual([
+    ['default', undefined],
+    ['layer3', 'namespace'],
+    ['layer2', 'namespace'],
+    ['policies', undefined],
+    ['policies-layer3', 'suite'],
+    ['policies-layer2', 'suite'],
+  ]);
 });

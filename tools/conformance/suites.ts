@@ -1,18 +1,37 @@
 /** Which specs are run where, and which are not, with the reason that users read. Pure. */
 import type { Need } from '../../sandbox/plan/options.ts';
 
-export const SUITE_NAMES = ['default', 'layer3', 'layer2'] as const;
+export const SUITE_NAMES = ['default', 'layer3', 'layer2', 'policies', 'policies-layer3', 'policies-layer2'] as const;
 export type SuiteName = (typeof SUITE_NAMES)[number];
 
 export interface Suite {
   readonly name: SuiteName;
   /** For people. */
   readonly title: string;
+  /** Suites of one subject share a table of the page. */
+  readonly subject: Subject;
   /** Regular expressions of Go and of JavaScript alike, over full names of specs. */
   readonly focus: string;
+  readonly exclusions: readonly Exclusion[];
   /** What namespaces of the suite get before anything else is in them. Undefined: pods stay on the default network. */
-  readonly network: object | undefined;
+  readonly network: SuiteNetwork | undefined;
   readonly cluster: ClusterNeeds;
+}
+
+export const SUBJECTS = ['Services, DNS and the rest', 'Policies'] as const;
+export type Subject = (typeof SUBJECTS)[number];
+
+export interface SuiteNetwork {
+  /** Of a UserDefinedNetwork. */
+  readonly spec: object;
+  /** Every namespace has one of its own, or all share one. */
+  readonly per: 'namespace' | 'suite';
+}
+
+export interface Exclusion {
+  /** A regular expression of Go and of JavaScript alike, over full names of specs. */
+  readonly pattern: string;
+  readonly reason: string;
 }
 
 export interface ClusterNeeds {
@@ -32,48 +51,20 @@ const TENANTS: ClusterNeeds = {
 /** Tenants have the same subnets, all of them: they must not notice each other. */
 const SUBNETS = { ipv4: '10.200.0.0/16', ipv6: 'fd00:200::/48' };
 
-export const SUITES: readonly Suite[] = [
-  {
-    name: 'default',
-    title: 'Default network',
-    focus: String.raw`\[sig-network\]`,
-    network: undefined,
-    cluster: { name: 'conformance', needs: [], egress: 'konnectivity' },
+const LAYER3 = {
+  topology: 'Layer3',
+  layer3: {
+    role: 'Primary',
+    subnets: [
+      { cidr: SUBNETS.ipv4, hostSubnet: 24 },
+      { cidr: SUBNETS.ipv6, hostSubnet: 64 },
+    ],
   },
-  {
-    name: 'layer3',
-    title: 'Layer-3 tenants',
-    focus: String.raw`\[sig-network\] Services `,
-    cluster: TENANTS,
-    network: {
-      topology: 'Layer3',
-      layer3: {
-        role: 'Primary',
-        subnets: [
-          { cidr: SUBNETS.ipv4, hostSubnet: 24 },
-          { cidr: SUBNETS.ipv6, hostSubnet: 64 },
-        ],
-      },
-    },
-  },
-  {
-    name: 'layer2',
-    title: 'Layer-2 tenants',
-    focus: String.raw`\[sig-network\] Services .*\[Conformance\]`,
-    cluster: TENANTS,
-    network: { topology: 'Layer2', layer2: { role: 'Primary', subnets: [SUBNETS.ipv4, SUBNETS.ipv6] } },
-  },
-];
-
-export interface Exclusion {
-  /** A regular expression of Go and of JavaScript alike, over full names of specs. */
-  readonly pattern: string;
-  readonly reason: string;
-}
+};
+const LAYER2 = { topology: 'Layer2', layer2: { role: 'Primary', subnets: [SUBNETS.ipv4, SUBNETS.ipv6] } };
 
 /** Specs that judge something that neither ovn-udn nor the cluster of the run has. */
-export const EXCLUSIONS: readonly Exclusion[] = [
-  { pattern: 'Netpol|NetworkPolic', reason: 'NetworkPolicies: not run yet' },
+const EXCLUSIONS: readonly Exclusion[] = [
   { pattern: String.raw`\[Feature:LoadBalancer\]`, reason: 'need the load balancer of a cloud' },
   { pattern: String.raw`\[Provider:GCE\]`, reason: 'need a certain cloud' },
   { pattern: 'Internet connection', reason: 'need the Internet' },
@@ -82,10 +73,70 @@ export const EXCLUSIONS: readonly Exclusion[] = [
   { pattern: 'KubeProxy|kube-proxy', reason: 'of kube-proxy, which ovn-udn replaces' },
   { pattern: 'DNS configMap', reason: 'change the configuration of a DNS server that kubeadm has deployed' },
 ];
+const POLICIES: Exclusion = { pattern: 'Netpol|NetworkPolic', reason: 'NetworkPolicies: suites of their own' };
 
-export const exclusionOf = (spec: string): Exclusion | undefined =>
-  EXCLUSIONS.find(({ pattern }) => new RegExp(pattern).test(spec));
+const NETWORKING = { subject: SUBJECTS[0], exclusions: [...EXCLUSIONS, POLICIES] };
+
+/** Those of policies ask pods for ClusterIPs by exec, which any kernel and any path to the kubelets does for. */
+const OF_POLICIES = {
+  ...{ subject: SUBJECTS[1], exclusions: EXCLUSIONS },
+  cluster: { name: 'conformance-policies', needs: [], egress: 'none' },
+} as const;
+/** Without those that only write and read policies, which are about the API server. */
+const CONNECTIONS = String.raw`\[sig-network\] Netpol .*NetworkPolicy between server and client`;
+
+/** Of those that share a cluster the ones without a network come first: what makes tenants of namespaces stays. */
+export const SUITES: readonly Suite[] = [
+  {
+    ...NETWORKING,
+    name: 'default',
+    title: 'Default network',
+    focus: String.raw`\[sig-network\]`,
+    network: undefined,
+    cluster: { name: 'conformance', needs: [], egress: 'konnectivity' },
+  },
+  {
+    ...NETWORKING,
+    name: 'layer3',
+    title: 'Layer-3 tenants',
+    focus: String.raw`\[sig-network\] Services `,
+    network: { spec: LAYER3, per: 'namespace' },
+    cluster: TENANTS,
+  },
+  {
+    ...NETWORKING,
+    name: 'layer2',
+    title: 'Layer-2 tenants',
+    focus: String.raw`\[sig-network\] Services .*\[Conformance\]`,
+    network: { spec: LAYER2, per: 'namespace' },
+    cluster: TENANTS,
+  },
+  {
+    ...OF_POLICIES,
+    name: 'policies',
+    title: 'Policies on the default network',
+    focus: String.raw`\[sig-network\] Netpol `,
+    network: undefined,
+  },
+  {
+    ...OF_POLICIES,
+    name: 'policies-layer3',
+    title: 'Policies on a layer-3 network',
+    focus: CONNECTIONS,
+    network: { spec: LAYER3, per: 'suite' },
+  },
+  {
+    ...OF_POLICIES,
+    name: 'policies-layer2',
+    title: 'Policies on a layer-2 network',
+    focus: CONNECTIONS,
+    network: { spec: LAYER2, per: 'suite' },
+  },
+];
+
+export const exclusionOf = ({ exclusions }: Suite, spec: string): Exclusion | undefined =>
+  exclusions.find(({ pattern }) => new RegExp(pattern).test(spec));
 
 /** Whether a whole run of the suite runs the spec. */
-export const isChosen = ({ focus }: Suite, spec: string): boolean =>
-  new RegExp(focus).test(spec) && exclusionOf(spec) === undefined;
+export const isChosen = (suite: Suite, spec: string): boolean =>
+  new RegExp(suite.focus).test(spec) && exclusionOf(suite, spec) === undefined;

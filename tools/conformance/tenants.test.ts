@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { KubeClient } from '../../kube/types.ts';
-import { enforceTenancy, TENANT_POLICY, tenantNetwork } from './tenants.ts';
+import { enforceTenancy, sharedNetwork, tenantNetwork, tenantPolicy } from './tenants.ts';
 
 it('labels namespaces of the suite and no others, when they are made', () => {
-  const [policy, binding] = TENANT_POLICY;
+  const [policy, binding] = tenantPolicy('layer3');
   expect(policy?.['spec']).toMatchObject({
     matchConstraints: {
       objectSelector: { matchExpressions: [{ key: 'e2e-run', operator: 'Exists' }] },
@@ -12,7 +12,8 @@ it('labels namespaces of the suite and no others, when they are made', () => {
     mutations: [
       {
         applyConfiguration: {
-          expression: "Object{metadata: Object.metadata{labels: {'k8s.ovn.org/primary-user-defined-network': ''}}}",
+          expression:
+            "Object{metadata: Object.metadata{labels: {'k8s.ovn.org/primary-user-defined-network': '', 'conformance-suite': 'layer3'}}}",
         },
       },
     ],
@@ -26,6 +27,16 @@ it('a network is of its namespace', () => {
   });
 });
 
+it('a network that is shared is of all namespaces of its suite, and of no other suite', () => {
+  expect(sharedNetwork('policies-layer2', { topology: 'Layer2' })).toMatchObject({
+    ...{ kind: 'ClusterUserDefinedNetwork', metadata: { name: 'policies-layer2' } },
+    spec: {
+      namespaceSelector: { matchLabels: { 'conformance-suite': 'policies-layer2' } },
+      network: { topology: 'Layer2' },
+    },
+  });
+});
+
 describe('whoever waits for the policy', () => {
   const LABELS = { 'e2e-run': 'probe' };
   /** Of the server, to one request to create a namespace after the other; the last one again and again. */
@@ -33,12 +44,22 @@ describe('whoever waits for the policy', () => {
     const left = [...answers];
     const request = (): Promise<unknown> =>
       Promise.resolve({ metadata: { labels: left.length > 1 ? left.shift() : left[0] } });
-    return { client: { request } as unknown as KubeClient, objects: { apply: () => Promise.resolve([]) } };
+    return {
+      suite: 'layer2',
+      client: { request } as unknown as KubeClient,
+      objects: { apply: () => Promise.resolve([]) },
+    };
   };
 
-  it('goes on when the server labels namespaces', async () => {
-    const server = serverThatAnswers(LABELS, { ...LABELS, 'k8s.ovn.org/primary-user-defined-network': '' });
-    await enforceTenancy(server, new AbortController().signal);
+  it('goes on when the server labels namespaces, and not yet with those of the suite before', async () => {
+    const { client, ...server } = serverThatAnswers(
+      LABELS,
+      { ...LABELS, 'conformance-suite': 'layer3' },
+      { ...LABELS, 'conformance-suite': 'layer2' },
+    );
+    const request = vi.spyOn(client, 'request');
+    await enforceTenancy({ ...server, client }, new AbortController().signal);
+    expect(request).toHaveBeenCalledTimes(3);
   });
 
   it('gives up when it never does, and says why', async () => {

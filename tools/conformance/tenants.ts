@@ -1,6 +1,7 @@
 /**
- * Makes a tenant of each namespace of the e2e suite. The label has to be there when a namespace is made, so an admission policy adds it;
- * the network follows at once. Pods that are made before that wait for it in their CNI ADD, as those of any user do.
+ * Gives namespaces of the e2e suite a primary network. The label has to be there when a namespace is made, so an admission policy adds it.
+ * A network of its own follows at once, and pods that are made before that wait for it in their CNI ADD, as those of any user do. One that
+ * all namespaces share is there before them.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PRIMARY_NETWORK_LABEL, UDN_API_VERSION } from '../../api/names.ts';
@@ -12,10 +13,12 @@ import type { ManifestObject, Objects } from '../../sandbox/index.ts';
 
 /** By which the suite marks its namespaces. */
 const RUN_LABEL = 'e2e-run';
+/** Has the name of the suite: namespaces of the one before end in their own time, on their own network. */
+const SUITE_LABEL = 'conformance-suite';
 const NAME = 'conformance-tenants';
 const API_VERSION = 'admissionregistration.k8s.io/v1';
 
-export const TENANT_POLICY: readonly ManifestObject[] = [
+export const tenantPolicy = (suite: string): readonly ManifestObject[] => [
   {
     ...{ apiVersion: API_VERSION, kind: 'MutatingAdmissionPolicy', metadata: { name: NAME } },
     spec: {
@@ -28,7 +31,7 @@ export const TENANT_POLICY: readonly ManifestObject[] = [
         {
           patchType: 'ApplyConfiguration',
           applyConfiguration: {
-            expression: `Object{metadata: Object.metadata{labels: {'${PRIMARY_NETWORK_LABEL}': ''}}}`,
+            expression: `Object{metadata: Object.metadata{labels: {'${PRIMARY_NETWORK_LABEL}': '', '${SUITE_LABEL}': '${suite}'}}}`,
           },
         },
       ],
@@ -46,7 +49,15 @@ export const tenantNetwork = (namespace: string, spec: object): ManifestObject =
   spec,
 });
 
+/** @param spec of a UserDefinedNetwork */
+export const sharedNetwork = (suite: string, spec: object): ManifestObject => ({
+  ...{ apiVersion: UDN_API_VERSION, kind: 'ClusterUserDefinedNetwork', metadata: { name: suite } },
+  spec: { namespaceSelector: { matchLabels: { [SUITE_LABEL]: suite } }, network: spec },
+});
+
 interface Cluster {
+  /** Whose namespaces become tenants. */
+  readonly suite: string;
   readonly client: KubeClient;
   readonly objects: Pick<Objects, 'apply'>;
 }
@@ -56,14 +67,14 @@ const ENFORCED_MS = 120_000;
 
 /** Resolves when new namespaces of the suite are tenants. @throws Error when they are none for too long */
 export const enforceTenancy = async (
-  { client, objects }: Cluster,
+  { suite, client, objects }: Cluster,
   signal: AbortSignal,
   patienceMs = ENFORCED_MS,
 ): Promise<void> => {
-  await objects.apply(TENANT_POLICY);
+  await objects.apply(tenantPolicy(suite));
   const limit = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
   // Nothing announces that a policy is in force.
-  while (!(await unlessTooLate(limit, signal, isEnforced(client, limit)))) {
+  while (!(await unlessTooLate(limit, signal, isEnforced(suite, client, limit)))) {
     await unlessTooLate(limit, signal, sleep(250, undefined, { signal: limit }));
   }
 };
@@ -80,14 +91,14 @@ const unlessTooLate = async <T>(limit: AbortSignal, signal: AbortSignal, work: P
   }
 };
 
-const isEnforced = async (client: KubeClient, signal: AbortSignal): Promise<boolean> => {
+const isEnforced = async (suite: string, client: KubeClient, signal: AbortSignal): Promise<boolean> => {
   const body = {
     ...{ apiVersion: 'v1', kind: 'Namespace' },
-    metadata: { name: NAME, labels: { [RUN_LABEL]: 'probe' } },
+    metadata: { name: NAME, labels: { [RUN_LABEL]: 'probe' } as Readonly<Record<string, string>> },
   };
   const path = '/api/v1/namespaces?dryRun=All';
   const { metadata } = (await client.request({ method: 'POST', path, body }, signal)) as typeof body;
-  return PRIMARY_NETWORK_LABEL in metadata.labels;
+  return metadata.labels[SUITE_LABEL] === suite;
 };
 
 export interface TenantsSpec extends Cluster {
@@ -96,13 +107,13 @@ export interface TenantsSpec extends Cluster {
   readonly onError: (error: unknown) => void;
 }
 
-/** Gives each namespace of the suite its network, until the signal aborts. */
+/** Gives each namespace of the suite a network of its own, until the signal aborts. */
 export const runTenants = async (
-  { client, objects, network, onError }: TenantsSpec,
+  { suite, client, objects, network, onError }: TenantsSpec,
   signal: AbortSignal,
 ): Promise<void> => {
   const namespaces = createReflector({
-    ...{ client, resource: NAMESPACES, labelSelector: RUN_LABEL },
+    ...{ client, resource: NAMESPACES, labelSelector: `${SUITE_LABEL}=${suite}` },
     project: ({ metadata }) => (metadata.deletionTimestamp === undefined ? metadata.name : undefined),
   });
   namespaces.subscribe(({ type, after }) => {
