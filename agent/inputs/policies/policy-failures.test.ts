@@ -177,6 +177,21 @@ describe('PolicyIndex that fails', () => {
     expect(world.index.problems()).toEqual([]);
   });
 
+  it("closes whoever may be a new subject of an administrators' policy whose change failed", () => {
+    const denyIn = (world: PolicyWorld, subject: object): PolicyWorld =>
+      world.adminPolicy('AdminNetworkPolicy', 'd', {
+        ...{ priority: 1, subject: { namespaces: subject } },
+        ingress: [{ action: 'Deny', from: [{ namespaces: {} }] }],
+      });
+    const world = denyIn(worldOf(), { matchLabels: { of: 'nobody' } });
+    expect(world.facts.get('podPolicy', 'red/a')).toBeUndefined();
+    failOnce(PeerFiling.prototype, 'add');
+    denyIn(world, {});
+    expect(world.facts.get('podPolicy', 'red/a')).toMatchObject(CLOSED);
+    world.node('n1', { labels: {}, ips: [] });
+    expect(world.facts.get('podPolicy', 'red/a')).toMatchObject(SUBJECT);
+  });
+
   it('tells a node again that failed', () => {
     const world = worldOf();
     failOnce(NodePeers.prototype, 'change');

@@ -134,6 +134,7 @@ export class PolicyIndex {
       this.#failures.isFailing(name, namespaceObject(name), () =>
         inTurn([() => this.#peers.changeNamespace(name), () => this.#admin.changeNamespace(name)]),
       );
+      this.#settleAdmin();
       return;
     }
     this.#follow(state, namespaceObject(name), () => {

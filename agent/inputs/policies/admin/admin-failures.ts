@@ -63,9 +63,9 @@ export class AdminFailures {
     this.#nodes.delete(name);
   }
 
-  /** @param known policies whose subjects are known: those of others can be any pods @param states those that the pod is a subject of */
-  isClosed(pod: PodState, known: ReadonlyMap<string, AdminState>, states: ReadonlySet<AdminState>): boolean {
-    if (this.#policies.keys().some((key) => !known.has(key))) return true;
+  /** @param areSubjectsKnown of a policy, as it is now: otherwise any pods can be @param states those that the pod is a subject of */
+  isClosed(pod: PodState, areSubjectsKnown: (key: string) => boolean, states: ReadonlySet<AdminState>): boolean {
+    if (this.#policies.keys().some((key) => !areSubjectsKnown(key))) return true;
     if (this.#policies.size === 0 && this.#sites.size === 0) return false;
     return states.values().some((state) => {
       const site = state.subjects.get(pod)?.site;

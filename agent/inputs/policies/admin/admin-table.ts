@@ -106,7 +106,8 @@ export class AdminTable {
   }
 
   isClosed(pod: PodState): boolean {
-    return this.#failures.isClosed(pod, this.#policies, this.#locals.get(pod) ?? NONE);
+    const isKnown = (key: string) => this.#policies.get(key)?.policy === this.#projections.get(key)?.policy;
+    return this.#failures.isClosed(pod, isKnown, this.#locals.get(pod) ?? NONE);
   }
 
   /** A pod came, changed or went, or is elsewhere now. */
