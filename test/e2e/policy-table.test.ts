@@ -14,7 +14,7 @@ import { expectNoDifference } from './support/state/no-difference.ts';
 
 const NODES = ['node-1', 'node-2'] as const;
 /** Three seconds each. */
-const SAMPLE = 12;
+const SAMPLE = 8;
 const cluster = useCluster({ name: 'test-policy-table', ipFamily: 'dual' });
 
 let stages: PolicyStages;

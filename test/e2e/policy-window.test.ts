@@ -20,7 +20,7 @@ import { expectNoDifference } from './support/state/no-difference.ts';
 
 const NODES = ['node-1', 'node-2'] as const;
 /** A second or two each. */
-const ROUNDS = POLICIES_IN_FULL ? 200 : 20;
+const ROUNDS = POLICIES_IN_FULL ? 200 : 12;
 const CONNECTIONS_EACH = POLICIES_IN_FULL ? 60 : 12;
 /** A program of a node is killed in one of so many rounds. */
 const KILL_EVERY = 4;
