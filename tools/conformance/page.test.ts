@@ -81,6 +81,8 @@ it('has numbers, reasons, and a row per spec', () => {
 
     ### Specs that are not run
 
+    Of the suite of the default network.
+
     | specs that … | number |
     | --- | --- |
     | need the load balancer of a cloud | 0 |

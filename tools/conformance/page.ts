@@ -47,6 +47,7 @@ const resultsOf = ({ known, parts }: Run): string => {
     '### Specs that skipped themselves',
     skippedTable(reports),
     '### Specs that are not run',
+    'Of the suite of the default network.',
     excludedTable(reports),
     ...SUBJECTS.flatMap((subject) => [`### All specs: ${subject}`, specTable(reports, subject)]),
   ].join('\n\n');
