@@ -91,7 +91,7 @@ it('asks about network policies', async () => {
   const server = await serve(fakeReconciler({}));
   try {
     const agent = connectAgent(join(folder, 'agent.sock'));
-    const none = { isRead: true, policies: [], rules: [], pods: [] };
+    const none = { isRead: true, policies: [], rules: [], pods: [], admin: [] };
     for (const about of [undefined, { policy: 'red/web' }, { pod: 'red/a&b' }, { sets: 'a1,a2' }]) {
       expect(await agent.policies(about)).toEqual(none);
     }
