@@ -7,6 +7,7 @@ import { SiteRules } from './admin/site-rules.ts';
 import { canonicalSelector } from './canonical-selector.ts';
 import { PeerFiling } from './peer-filing.ts';
 import { PeerTable } from './peer-table.ts';
+import { PolicyBudgets } from './policy-budgets.ts';
 import { Postings } from './postings.ts';
 import { RuleTable } from './rule-table.ts';
 
@@ -233,6 +234,17 @@ describe('PolicyIndex that fails', () => {
     expect(world.facts.get('podPolicy', 'red/c')).toBeUndefined();
     expect(world.facts.get('decidedPod', 'red/c')).toBeUndefined();
     expect(world.index.problems()).toEqual([]);
+  });
+
+  it('does not say that a pod is decided as long as nothing could be settled', () => {
+    const world = worldOf().policy('red/p', ALL);
+    failOnce(PolicyBudgets.prototype, 'settle');
+    failOnce(PolicyBudgets.prototype, 'settle');
+    world.pod('red/c', {});
+    expect(world.facts.get('decidedPod', 'red/c')).toBeUndefined();
+    world.pod('blue/y', {});
+    expect(world.facts.get('podPolicy', 'red/c')).toMatchObject(CLOSED);
+    expect(world.facts.get('decidedPod', 'red/c')).toBe(true);
   });
 
   it('does not say that a pod is decided when even closing it fails', () => {

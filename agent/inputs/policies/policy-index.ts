@@ -113,8 +113,9 @@ export class PolicyIndex {
       this.#settle(state, podObject(key));
       if (after === undefined) this.#failures.forget(state.name, podObject(key));
     } else this.#settle(state, podObject(key));
+    const now = state.pods.get(key);
     // Last: without it the pod gets no port.
-    const isDecided = after?.isLocal === true && state.pods.get(key)?.isUndecided !== true;
+    const isDecided = after?.isLocal === true && now !== undefined && this.#targets.isDecided(now);
     if (isDecided) this.#facts.set('decidedPod', key, true);
     else if (before?.isLocal === true) this.#facts.set('decidedPod', key, undefined);
   }

@@ -5,6 +5,7 @@ import { denyGroupId } from '../../model/policies/ids.ts';
 import { denyGroupOf, logOf } from './acl-log.ts';
 import { type CompiledRule, compileForTarget, compileTemplate, type RuleSite } from './compile.ts';
 import { MAX_MEMBERS, sizeOf } from './cost.ts';
+import { drained } from './drained.ts';
 import { type Failures, podObject, policyObject } from './failures.ts';
 import { HeldRules } from './held-rules.ts';
 import { isolatedIn } from './namespace-pods.ts';
@@ -121,8 +122,7 @@ export class TargetTable {
     this.#stalePolicies.delete(policy);
     this.#budgets.use(policy, false);
     this.#install(policy, new Map());
-    for (const unwatch of policy.unwatch) unwatch();
-    policy.unwatch = [];
+    for (const unwatch of policy.unwatch.splice(0)) unwatch();
     this.markTargets(group.members);
   }
 
@@ -130,14 +130,16 @@ export class TargetTable {
     while (this.#stalePolicies.size > 0 || this.#staleTargets.size > 0 || this.#budgets.hasChanged) {
       for (const policy of this.#stalePolicies) this.#budgets.use(policy, policy.group.members.size > 0);
       for (const policy of this.#budgets.settle()) this.markPolicy(policy);
-      const policies = [...this.#stalePolicies];
-      this.#stalePolicies.clear();
-      for (const policy of policies) this.#compileOrClose(policy);
-      const targets = [...this.#staleTargets];
-      this.#staleTargets.clear();
-      for (const state of targets) this.#publishOrClose(state);
+      for (const policy of drained(this.#stalePolicies)) this.#compileOrClose(policy);
+      for (const state of drained(this.#staleTargets)) this.#publishOrClose(state);
     }
     this.#rules.flush();
+  }
+
+  /** Not one of which nothing could be said: settling has failed before. */
+  isDecided(state: PodState): boolean {
+    if (this.#staleTargets.has(state)) state.isUndecided = true;
+    return state.isUndecided !== true;
   }
 
   /** One that fails must not keep others from being compiled, nor its own pods open. */
