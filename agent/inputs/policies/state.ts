@@ -57,7 +57,7 @@ export interface PolicyState {
   /** Those with names of ports that each target has its own numbers for. */
   perTarget: readonly RuleTemplate[];
   /** Ends what it looks at of its peers' ports. */
-  unwatch: readonly (() => void)[];
+  unwatch: (() => void)[];
 }
 
 export interface NamespaceState {
