@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { messageOf } from '../base/error-message.ts';
 import { type Cidr, type InterfaceAddress, parseCidr, parseInterfaceAddress, parseMaskedCidr } from '../net/cidr.ts';
+import { type DomainName, parseDomainName } from '../net/domain-name.ts';
 import {
   type NetworkId,
   type NodeId,
@@ -35,6 +36,8 @@ export const maskedCidrSchema: z.ZodType<Cidr, string> = z.string().transform(re
 export const interfaceAddressSchema: z.ZodType<InterfaceAddress, string> = z
   .string()
   .transform(readWith(parseInterfaceAddress));
+/** In canonical form. */
+export const domainNameSchema: z.ZodType<DomainName, string> = z.string().transform(readWith(parseDomainName));
 export const macSchema: z.ZodType<Mac, string> = z.string().transform(readWith(parseMac));
 /** What an interface can have as its own. */
 export const unicastMacSchema: z.ZodType<Mac, string> = macSchema.refine(isUnicastMac, {

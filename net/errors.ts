@@ -4,6 +4,7 @@ export type NetErrorCode =
   | 'ERR_NET_CIDR'
   | 'ERR_NET_HOST_BITS'
   | 'ERR_NET_MAC'
+  | 'ERR_NET_DOMAIN'
   | 'ERR_NET_PORT'
   | 'ERR_NET_ID'
   | 'ERR_NET_RANGE'

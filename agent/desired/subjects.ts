@@ -30,6 +30,8 @@ export const subjectKey = ({ kind, value }: AnySubject): string => {
       return value.set;
     case 'peerSet':
       return value.set;
+    case 'domainSet':
+      return value.set;
     case 'denyGroup':
       return value.group;
     case 'policyPeer':
@@ -60,6 +62,8 @@ export const subjectsOf = (kind: SubjectKind, facts: FactStore): AnySubject[] =>
       return [...facts.ids('subjectSet')].map((set) => ({ kind, value: { set } }));
     case 'peerSet':
       return [...facts.ids('peerSet')].map((set) => ({ kind, value: { set } }));
+    case 'domainSet':
+      return [...facts.ids('domainSet')].map((set) => ({ kind, value: { set } }));
     case 'denyGroup':
       return [...facts.ids('denyGroup')].map((group) => ({ kind, value: { group } }));
     case 'policyPeer':
@@ -91,10 +95,13 @@ export const subjectsWith = (fact: FactKind, id: string, facts: FactStore): AnyS
       return [{ kind: 'subjectSet', value: { set: id } }];
     case 'peerSet':
       return [{ kind: 'peerSet', value: { set: id } }];
+    case 'domainSet':
+      return [{ kind: 'domainSet', value: { set: id } }];
     case 'denyGroup':
       return [{ kind: 'denyGroup', value: { group: id } }];
     case 'policyPeer':
       return [{ kind: 'policyPeer', value: { pod: id } }];
+    case 'domainAddresses':
     case 'nodeSubnets':
     case 'networkPrefix':
     case 'refusedNode':

@@ -30,6 +30,7 @@ export const objectOfOwner = (owner: string): string => {
     case 'adminRule':
     case 'subjectSet':
     case 'peerSet':
+    case 'domainSet':
     case 'denyGroup':
       return owner;
     case 'policyPeer':
@@ -58,6 +59,7 @@ const rankOf = (owner: string): number => {
       return 1;
     case 'policyRule':
     case 'peerSet':
+    case 'domainSet':
     case 'policyPeer':
       return 4;
     case 'pod':

@@ -16,6 +16,7 @@ import type { Mac } from '../../net/mac.ts';
 import type {
   AdminRuleFact,
   DenyGroupFact,
+  DomainSetFact,
   PeerSetFact,
   PodPolicyFact,
   PolicyPeerFact,
@@ -257,6 +258,10 @@ export interface Facts {
   readonly subjectSet: SubjectSetFact;
   /** By the set's id. */
   readonly peerSet: PeerSetFact;
+  /** By the set's id. */
+  readonly domainSet: DomainSetFact;
+  /** By domain name, of those that sets are of: what the resolver has found, sorted. Absent: nothing yet. */
+  readonly domainAddresses: readonly Ip[];
   /** By the group's id. */
   readonly denyGroup: DenyGroupFact;
   /** By `namespace/name`, of pods of this node that a policy selects. */

@@ -62,6 +62,8 @@ export interface Subjects {
   readonly subjectSet: { readonly set: string };
   /** Every set of peers that such a rule names. */
   readonly peerSet: { readonly set: string };
+  /** Every domain name that such a rule names, with the network that it does so on. */
+  readonly domainSet: { readonly set: string };
   /** Every group of isolated pods of this node. */
   readonly denyGroup: { readonly group: string };
   /** Every pod of any node that is in such a set. */

@@ -2,6 +2,7 @@
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import type { Cidr, InterfaceAddress } from '../../net/cidr.ts';
+import type { DomainName } from '../../net/domain-name.ts';
 import type { Ip } from '../../net/ip.ts';
 import type { FactCell, FactStore } from './fact-store.ts';
 import {
@@ -23,6 +24,7 @@ import {
 import type {
   AdminRuleFact,
   DenyGroupFact,
+  DomainSetFact,
   PeerSetFact,
   PodPolicyFact,
   PolicyPeerFact,
@@ -185,6 +187,14 @@ export class TrackedView implements View {
     return this.#value('peerSet', id);
   }
 
+  domainSet(id: string): DomainSetFact | undefined {
+    return this.#value('domainSet', id);
+  }
+
+  domainAddresses(name: DomainName): readonly Ip[] {
+    return this.#value('domainAddresses', name) ?? NO_IPS;
+  }
+
   denyGroup(id: string): DenyGroupFact | undefined {
     return this.#value('denyGroup', id);
   }
@@ -212,6 +222,7 @@ export class TrackedView implements View {
 }
 
 const NO_SUBNETS: readonly Cidr[] = [];
+const NO_IPS: readonly Ip[] = [];
 const NO_ADDRESSES: readonly InterfaceAddress[] = [];
 const NO_SLICES: readonly SliceFact[] = [];
 const NO_NEIGHBOURS: readonly NeighbourFact[] = [];

@@ -1,5 +1,6 @@
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import type { Cidr, InterfaceAddress } from '../../net/cidr.ts';
+import type { DomainName } from '../../net/domain-name.ts';
 import type { Ip } from '../../net/ip.ts';
 import type {
   CgroupFact,
@@ -16,6 +17,7 @@ import type {
 import type {
   AdminRuleFact,
   DenyGroupFact,
+  DomainSetFact,
   PeerSetFact,
   PodPolicyFact,
   PolicyPeerFact,
@@ -104,6 +106,9 @@ export interface View extends LocalSettings {
   adminRule(id: string): AdminRuleFact | undefined;
   subjectSet(id: string): SubjectSetFact | undefined;
   peerSet(id: string): PeerSetFact | undefined;
+  domainSet(id: string): DomainSetFact | undefined;
+  /** What a domain name stands for, sorted; empty: nothing that is known. */
+  domainAddresses(name: DomainName): readonly Ip[];
   denyGroup(id: string): DenyGroupFact | undefined;
   /** Of a pod of this node; absent where no policy selects it. @param key `namespace/name` */
   podPolicy(key: string): PodPolicyFact | undefined;

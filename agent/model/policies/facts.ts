@@ -4,6 +4,7 @@
  */
 import type { AdminAction, AdminTier } from '../../../api/admin-policy/types.ts';
 import type { Cidr } from '../../../net/cidr.ts';
+import type { DomainName } from '../../../net/domain-name.ts';
 import type { Family, Ip } from '../../../net/ip.ts';
 
 export type PolicyDirection = 'Ingress' | 'Egress';
@@ -88,6 +89,15 @@ export interface PeerSetFact {
   readonly network: string;
   /** The selectors in canonical form, for people. */
   readonly selects: string;
+}
+
+/**
+ * What a domain name stands for on a network, as an address set of each family, `domainSetName`. It exists while a rule names it; its
+ * addresses follow the fact `domainAddresses` of the name, and no rule changes with them.
+ */
+export interface DomainSetFact {
+  readonly network: string;
+  readonly name: DomainName;
 }
 
 /** A pod of this node that a policy selects; one that only administrators' policies select is not isolated. */

@@ -4,7 +4,14 @@
  */
 import { createHash } from 'node:crypto';
 import type { Family } from '../../../net/ip.ts';
-import type { AdminRuleFact, DenyGroupFact, PolicyDirection, PolicyRuleFact, SubjectSetFact } from './facts.ts';
+import type {
+  AdminRuleFact,
+  DenyGroupFact,
+  DomainSetFact,
+  PolicyDirection,
+  PolicyRuleFact,
+  SubjectSetFact,
+} from './facts.ts';
 
 /** Of two rules that are the same it is the same. */
 export const ruleId = ({ network, direction, family, peers, l4, stateless, log }: PolicyRuleFact): string =>
@@ -20,6 +27,8 @@ export const ruleId = ({ network, direction, family, peers, l4, stateless, log }
 
 /** @param selects the selectors in canonical form */
 export const peerSetId = (network: string, selects: string): string => digest([network, selects]);
+
+export const domainSetId = ({ network, name }: DomainSetFact): string => digest(['domain', network, name]);
 
 export const denyGroupId = ({ network, log }: DenyGroupFact): string =>
   digest(log === undefined ? [network] : [network, log.namespace, log.severity]);
@@ -47,6 +56,7 @@ export const blockSetName = (rule: string): string => `a${digest(['blocks', rule
 export const targetSetName = (rule: string): string => `a${digest(['targets', rule])}`;
 export const subjectSetName = (set: string, family: Family): string => `a${digest(['subjects', set, family])}`;
 export const nodeSetName = (rule: string): string => `a${digest(['nodes', rule])}`;
+export const domainSetName = (set: string, family: Family): string => `a${digest(['domains', set, family])}`;
 export const denyGroupName = (group: string, direction: PolicyDirection): string =>
   `a${digest(['deny', group, direction])}`;
 
