@@ -30,9 +30,16 @@ it('ADD ends when its pod is being deleted while ovn-controller is at it, and ta
 
 it('ADD of a pod that selects a secondary network of ours is refused, and one of another plugin is not', async () => {
   const it = setUp();
-  const network = { id: 2, topology: 'layer2', subnets: ['10.30.0.0/16'], namespace: 'ns', nad: 'storage' } as const;
+  const network = {
+    id: 2,
+    topology: 'localnet',
+    role: 'secondary',
+    subnets: [],
+    namespace: 'ns',
+    nad: 'storage',
+  } as const;
   const addressed = { node: 'node1', networks: { default: { ips: ['10.128.0.3/23'] } } };
-  const selecting = (name: string) => ({ ...addressed, selected: [{ nad: `ns/${name}`, interfaceName: 'net1' }] });
+  const selecting = (name: string) => ({ ...addressed, selects: name });
   it.cluster.network('ns_storage', network).pod('ns/a', selecting('storage'));
   it.flush();
   const message = 'secondary networks are not supported yet: ns/storage as net1';
@@ -47,7 +54,7 @@ it('ADD of a pod that selects a secondary network of ours is refused, and one of
 it('ADD of a pod that selects a NetworkAttachmentDefinition that is not there is refused until it comes', async () => {
   const it = setUp();
   const addressed = { node: 'node1', networks: { default: { ips: ['10.128.0.3/23'] } } };
-  it.cluster.pod('ns/a', { ...addressed, selected: [{ nad: 'ns/none', interfaceName: 'net1' }] });
+  it.cluster.pod('ns/a', { ...addressed, selects: 'none' });
   it.flush();
   const message = 'NetworkAttachmentDefinition ns/none does not exist, or cannot be read: the pod selects it as net1';
   await expect(it.call('ADD')).rejects.toMatchObject({ reason: 'invalidConfig', message });

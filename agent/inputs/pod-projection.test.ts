@@ -34,9 +34,9 @@ describe('the UID by which the runtime knows a pod', () => {
 it('what a pod of this node selects is kept, and what nobody can read is passed over', () => {
   const SELECTION = 'k8s.v1.cni.cncf.io/networks';
   const of = (text: string, node?: string) => project({ [SELECTION]: text }, node)?.fact.selected;
-  expect(of('storage,blue/backup@bak')).toEqual([
-    { nad: 'red/storage', interfaceName: 'net1' },
-    { nad: 'blue/backup', interfaceName: 'bak' },
+  expect(of('storage,blue/backup@bak')).toMatchObject([
+    { nadKey: 'red/storage', interfaceName: 'net1' },
+    { nadKey: 'blue/backup', interfaceName: 'bak' },
   ]);
   expect([of(''), of('[{'), of('storage', 'node2')]).toEqual([undefined, undefined, undefined]);
   expect(project({ [SELECTION]: '[{' })?.problems).toEqual([]);

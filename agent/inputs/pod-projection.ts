@@ -4,7 +4,7 @@ import { ignoredRequests, requestsIn } from '../../api/annotations/ignored-reque
 import { attachmentsOf, parseNetworkSelections } from '../../api/annotations/network-selection.ts';
 import { parseOpenDefaultPorts } from '../../api/annotations/open-default-ports.ts';
 import { type PodNetworks, parsePodNetworks } from '../../api/annotations/pod-networks.ts';
-import { nadKey, POD_ANNOTATIONS } from '../../api/names.ts';
+import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { parseWith } from '../../api/parse.ts';
 import { equalBut } from '../../kube/json-equal.ts';
 import type { KubeObject } from '../../kube/types.ts';
@@ -16,6 +16,8 @@ export interface PodProjection {
   readonly createdAt: string;
   /** The annotation that `fact.networks` was read from, for who changes it. */
   readonly annotation: string | undefined;
+  /** The annotation that `fact.selected` was read from. */
+  readonly selectionAnnotation: string | undefined;
   /** The annotation that `fact.openPorts` was read from. */
   readonly openPortsAnnotation: string | undefined;
   /** Of the version that was projected. Not compared: it changes with every heartbeat of the pod's status. */
@@ -55,7 +57,7 @@ export const projectPod = (
       hostNetwork,
       finished: body.status?.phase === 'Succeeded' || body.status?.phase === 'Failed',
       ...(nodeName === localNode && metadata.deletionTimestamp != null && { leaving: true }),
-      ...(nodeName === localNode && selectedOf(metadata.annotations?.[POD_ANNOTATIONS.selection], key)),
+      ...selectedOf(metadata.annotations?.[POD_ANNOTATIONS.selection], key, before),
       ...(nodeName === localNode && ignoredOf(metadata.annotations, key)),
       networks: networks ?? NO_NETWORKS,
       ...(unreadable !== undefined && { unreadable: unreadable.message }),
@@ -63,6 +65,7 @@ export const projectPod = (
     },
     createdAt: metadata.creationTimestamp ?? '',
     annotation,
+    selectionAnnotation: metadata.annotations?.[POD_ANNOTATIONS.selection],
     openPortsAnnotation,
     resourceVersion: metadata.resourceVersion,
     problems,
@@ -83,15 +86,16 @@ const networksOf = (
 export const samePod = equalBut<PodProjection>('resourceVersion');
 
 /** What cannot be read is the cluster manager's to report, which reads it for addresses. */
-const selectedOf = (annotation: string | undefined, key: string): Pick<PodFact, 'selected'> => {
+const selectedOf = (
+  annotation: string | undefined,
+  key: string,
+  before: PodProjection | undefined,
+): Pick<PodFact, 'selected'> => {
   if (annotation === undefined) return {};
-  const selections = readOr(`Pod/${key}`, [], () => parseNetworkSelections(annotation, key)) ?? [];
-  if (selections.length === 0) return {};
-  const selected = attachmentsOf(selections).map(({ namespace, name, interfaceName }) => ({
-    nad: nadKey(namespace, name),
-    interfaceName,
-  }));
-  return { selected };
+  const known = before?.selectionAnnotation === annotation ? before.fact.selected : undefined;
+  const selected =
+    known ?? attachmentsOf(readOr(`Pod/${key}`, [], () => parseNetworkSelections(annotation, key)) ?? []);
+  return selected.length === 0 ? {} : { selected };
 };
 
 const ignoredOf = (annotations: KubeObject['metadata']['annotations'], key: string): Pick<PodFact, 'ignored'> => {

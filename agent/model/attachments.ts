@@ -1,16 +1,26 @@
 /** Which networks a pod of this node is to be attached to, and what it has been given so far. */
+import type { Attachment as SelectedNetwork } from '../../api/annotations/network-selection.ts';
 import type { PodNetworkRole } from '../../api/annotations/pod-networks.ts';
+import { nadKey } from '../../api/names.ts';
 import type { Cidr } from '../../net/cidr.ts';
+import { type Family, ipFamily } from '../../net/ip.ts';
 import type { NetworkFact, PodFact } from './facts.ts';
 
+/** What a pod's annotation says of one network beside its primary one; the attachment that follows has the same `nadKey` and `interfaceName`. */
+export type Selection = SelectedNetwork;
+
 export interface Attachment {
-  /** `default`, or the key of the NAD. */
+  /** `default`, or the key of the NAD: of the second selection of the same NAD `ns/nad/1`, and so on. */
   readonly nadKey: string;
   readonly network: NetworkFact;
   readonly role: PodNetworkRole;
-  /** Name inside of the pod. */
+  /** Name inside of the pod, unique among its attachments. */
   readonly interfaceName: string;
-  /** Who gives the address: the node from `subnets`, or the cluster manager from the network's. */
+  /** Position in the pod's list: 0 is the default network. */
+  readonly index: number;
+  /** Of a secondary network: what the pod has asked for. */
+  readonly selection?: Selection | undefined;
+  /** Who gives the address: the node from `subnets`, or the cluster manager from the network's (`hasClusterIpam`). */
   readonly givenBy: 'node' | 'cluster';
   /** This node's part of the network, when the node gives the address. */
   readonly subnets: readonly Cidr[];
@@ -18,19 +28,37 @@ export interface Attachment {
 
 export interface PodAttachments {
   readonly pod: PodFact;
-  /** Empty while `waitingFor` says why. The default network comes first. */
+  /**
+   * Empty while `waitingFor` says why. In the order in which they are made: the default network, the primary one of the
+   * namespace where it has one, then what the pod selects, as its annotation has it.
+   */
   readonly attachments: readonly Attachment[];
   /** A message without a full stop, for example `namespace red has no primary network yet`. */
   readonly waitingFor?: string | undefined;
-  /** Why ADD refuses the pod, whatever addresses it has. One that runs already goes on. */
+  /** Why ADD refuses the pod, whatever addresses it has. One that runs already goes on. No secondary network is listed then. */
   readonly refused?: string | undefined;
   /** What the pod asks for and does not get, a message each. */
   readonly ignored?: readonly string[] | undefined;
 }
 
-/** Every attachment has its addresses. */
+/** Every attachment has its entry: its addresses, or only its MAC where the network has no IPAM. */
 export const isAddressed = ({ pod, attachments }: PodAttachments): boolean =>
   attachments.length > 0 && attachments.every(({ nadKey }) => pod.networks.has(nadKey));
+
+/** Families whose default route another of the pod's attachments has been asked to have (`default-route`): this one then gives none. */
+export const defaultRouteElsewhere = (
+  { attachments }: Pick<PodAttachments, 'attachments'>,
+  { nadKey }: Pick<Attachment, 'nadKey'>,
+): Family[] => [
+  ...new Set(
+    attachments.flatMap((other) =>
+      other.nadKey === nadKey ? [] : (other.selection?.defaultRoute ?? []).map(ipFamily),
+    ),
+  ),
+];
+
+/** Key of the NAD itself, whichever selection of it this is. */
+export const nadOf = ({ namespace, name }: Pick<Selection, 'namespace' | 'name'>): string => nadKey(namespace, name);
 
 /** @param what `red/storage as net1` */
 export const secondaryUnsupported = (what: string): string => `secondary networks are not supported yet: ${what}`;

@@ -4,6 +4,7 @@
  * are one fact per network, not one per node. Over 300 lines: one list of all that is known, with what each means.
  */
 import type { IgnoredRequest } from '../../api/annotations/ignored-requests.ts';
+import type { Attachment as SelectedNetwork } from '../../api/annotations/network-selection.ts';
 import type { OpenPort } from '../../api/annotations/open-default-ports.ts';
 import type { PodNetworks } from '../../api/annotations/pod-networks.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
@@ -68,6 +69,13 @@ export interface NetworkFact extends Network {
   readonly tunnelKeys: readonly DatapathKey[];
 }
 
+/** The default network, or a primary one: it has gateways, services and ports of the host, which secondary ones never have. */
+export interface RoutedNetworkFact extends NetworkFact {
+  readonly role: Exclude<NetworkFact['role'], 'secondary'>;
+}
+
+export const isRouted = (network: NetworkFact): network is RoutedNetworkFact => network.role !== 'secondary';
+
 export interface NamespaceFact {
   readonly name: string;
   /** It has the label that says: the pods here use the namespace's primary network. */
@@ -78,11 +86,6 @@ export interface NamespaceFact {
 export interface PrimaryNadFact {
   readonly nad: string;
   readonly network: string;
-}
-
-export interface SelectedNad {
-  readonly nad: string;
-  readonly interfaceName: string;
 }
 
 export interface PodFact {
@@ -98,8 +101,11 @@ export interface PodFact {
   readonly finished: boolean;
   /** It is being deleted; of pods of other nodes nobody asks. */
   readonly leaving?: boolean | undefined;
-  /** What it selects besides its primary network; absent where it selects nothing, or nobody can read what. */
-  readonly selected?: readonly SelectedNad[] | undefined;
+  /**
+   * What it selects besides its primary network, in the order of its annotation; absent where it selects nothing, or nobody can
+   * read what. Of pods of other nodes as well: an entry of their annotation counts only where they have selected the network.
+   */
+  readonly selected?: readonly SelectedNetwork[] | undefined;
   /** What it asks for in vain. */
   readonly ignored?: readonly IgnoredRequest[] | undefined;
   /** Its addresses by NAD key. */

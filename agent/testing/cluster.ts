@@ -1,9 +1,10 @@
 /** A small cluster as facts, for tests of features: what is not said has a default that makes the row complete. */
 import { DEFAULT_ALLOWED_SERVICES, parseAllowedServices } from '../../api/allowed-services.ts';
+import { attachmentsOf, parseNetworkSelections } from '../../api/annotations/network-selection.ts';
 import type { OpenPort } from '../../api/annotations/open-default-ports.ts';
 import type { PodNetworkEntry } from '../../api/annotations/pod-networks.ts';
 import { type ClusterConfig, type ClusterSetting, parseClusterConfig } from '../../api/cluster-config.ts';
-import { defaultNetwork, type Network } from '../../api/network.ts';
+import { defaultNetwork, type Network, type Topology } from '../../api/network.ts';
 import type { ServicePort, ServiceProtocol, TrafficPolicy } from '../../api/service.ts';
 import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { parseCidr, parseInterfaceAddress } from '../../net/cidr.ts';
@@ -31,11 +32,13 @@ export interface NodeInput {
 
 export interface NetworkInput {
   readonly id: number;
-  readonly topology: 'layer2' | 'layer3';
+  readonly topology: Topology;
   readonly subnets: readonly string[];
   readonly namespace: string;
   readonly nad: string;
   readonly tunnelKeys?: readonly number[];
+  /** Primary where nothing is said. */
+  readonly role?: 'secondary';
 }
 
 export interface GatewayInput {
@@ -63,7 +66,8 @@ export interface PodInput {
   readonly unreadableOpenPorts?: string;
   readonly barred?: string;
   readonly leaving?: boolean;
-  readonly selected?: PodFact['selected'];
+  /** Its annotation `k8s.v1.cni.cncf.io/networks`. */
+  readonly selects?: string;
   readonly ignored?: PodFact['ignored'];
 }
 
@@ -182,9 +186,9 @@ export class TestCluster {
     const network: Network = {
       name,
       topology: input.topology,
-      role: 'primary',
+      role: input.role ?? 'primary',
       subnets: input.subnets.map((cidr) => ({ cidr: parseCidr(cidr) })),
-      joinSubnets: this.settings.cluster.udnJoinSubnets,
+      joinSubnets: input.role === 'secondary' ? [] : this.settings.cluster.udnJoinSubnets,
       transitSubnets: this.settings.cluster.transitSubnets,
       mtu: 1400,
       excludedSubnets: [],
@@ -199,7 +203,7 @@ export class TestCluster {
       tunnelKeys: (input.tunnelKeys ?? []).map(parseDatapathKey),
     });
     this.facts.set('nad', nad, name);
-    this.facts.set('primaryNad', input.namespace, { nad, network: name });
+    if (input.role !== 'secondary') this.facts.set('primaryNad', input.namespace, { nad, network: name });
     return this;
   }
 
@@ -228,9 +232,10 @@ export class TestCluster {
         ];
       }),
     );
-    const { node, uid = `uid-${name}`, finished = false, hostNetwork = false, networks: _, ...rest } = input;
+    const { node, uid = `uid-${name}`, finished = false, hostNetwork = false, networks: _, selects, ...rest } = input;
     this.facts.set('pod', key, {
       ...{ namespace, name, uid, runtimeUid: uid, node, hostNetwork, finished, networks },
+      ...(selects !== undefined && { selected: attachmentsOf(parseNetworkSelections(selects, key)) }),
       ...rest,
     });
     return this;

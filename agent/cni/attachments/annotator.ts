@@ -12,7 +12,7 @@ import { PODS } from '../../../kube/resources.ts';
 import type { KnownAnnotation, Writer } from '../../../kube/writer/types.ts';
 import { addressOf } from '../../../net/cidr.ts';
 import { isExhausted, NetError } from '../../../net/errors.ts';
-import type { Attachment, PodAttachments } from '../../model/attachments.ts';
+import { type Attachment, defaultRouteElsewhere, type PodAttachments } from '../../model/attachments.ts';
 import { type PodFact, podKey } from '../../model/facts.ts';
 import { AddressBook } from './address-book.ts';
 import type { AttachmentRegistry } from './registry.ts';
@@ -107,7 +107,7 @@ export class Annotator {
     try {
       const entries = lacking.map((attachment): [string, PodNetworkEntry] => [
         attachment.nadKey,
-        this.#entry(pod, attachment),
+        this.#entry(pod, attachment, desired),
       ]);
       this.#starved.delete(pod);
       void this.#write(desired, new Map(entries));
@@ -118,9 +118,15 @@ export class Annotator {
     }
   }
 
-  #entry(pod: string, { nadKey, network, role }: Attachment): PodNetworkEntry {
-    const addresses = this.#addresses(pod, nadKey, network.name);
-    return podNetworkEntry({ network, cluster: this.#options.cluster, role, addresses });
+  #entry(pod: string, attachment: Attachment, of: PodAttachments): PodNetworkEntry {
+    const { nadKey, network, role, selection } = attachment;
+    return podNetworkEntry({
+      ...{ network, role, cluster: this.#options.cluster },
+      addresses: this.#addresses(pod, nadKey, network.name),
+      mac: selection?.mac,
+      requestedGateways: selection?.defaultRoute,
+      defaultRouteElsewhere: defaultRouteElsewhere(of, attachment),
+    });
   }
 
   /** @throws NetError that names the network when it has no address left */

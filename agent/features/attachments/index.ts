@@ -1,6 +1,7 @@
 /**
- * Decides which networks a pod of this node is attached to: the default network, and its namespace's primary one. A
- * host-network pod is attached to none, but uses the one of its namespace by the node's own port (features/host-isolation/).
+ * Decides which networks a pod of this node is attached to, in the order in which its interfaces are made: the default network, its
+ * namespace's primary one, and what it selects. A host-network pod is attached to none, but uses the one of its namespace by the
+ * node's own port (features/host-isolation/).
  */
 import {
   DEFAULT_INTERFACE,
@@ -8,12 +9,15 @@ import {
   PRIMARY_INTERFACE,
   PRIMARY_NETWORK_LABEL,
 } from '../../../api/names.ts';
+import { hasClusterIpam } from '../../../api/network.ts';
 import type { ProblemCause } from '../../../api/problem-causes.ts';
-import { type Attachment, type PodAttachments, secondaryUnsupported } from '../../model/attachments.ts';
+import type { Attachment, PodAttachments } from '../../model/attachments.ts';
 import { type PodFact, podKey } from '../../model/facts.ts';
 import { type Diagnostic, EMPTY_FRAGMENT, type FeatureOver, type Fragment } from '../../model/fragment.ts';
 import type { View } from '../../model/view.ts';
 import { primaryNetworkName } from '../shared/local-network.ts';
+import { conflictsOf } from './conflicts.ts';
+import { type DesiredAttachment, selectedNetworks } from './selected.ts';
 
 export const attachments: FeatureOver<'pod'> = {
   name: 'attachments',
@@ -22,7 +26,7 @@ export const attachments: FeatureOver<'pod'> = {
     const pod = view.pod(key);
     if (pod === undefined || pod.node !== view.node || pod.finished) return EMPTY_FRAGMENT;
     if (pod.hostNetwork) return usingThatOf(pod.namespace, view);
-    return diagnosticsOf({ ...attachmentsOf(pod, view), ...refusalOf(pod, view), ...ignoredOf(pod, view) });
+    return fragmentOf({ ...attachmentsOf(pod, view), ...ignoredOf(pod, view) });
   },
 };
 
@@ -32,36 +36,54 @@ const usingThatOf = (namespace: string, view: View): Fragment => {
 };
 
 const attachmentsOf = (pod: PodFact, view: View): PodAttachments => {
-  const namespace = view.namespace(pod.namespace);
-  if (namespace === undefined) return waiting(pod, `namespace ${pod.namespace} is not known yet`);
-  if (!namespace.wantsPrimaryNetwork) return onDefault(pod, view, 'primary', []);
-  const nad = view.primaryNad(pod.namespace);
-  if (nad === undefined) {
-    return waiting(pod, `namespace ${pod.namespace} has the label ${PRIMARY_NETWORK_LABEL} and no primary network yet`);
-  }
-  const network = view.networkOfNad(nad.nad);
-  if (network === undefined) return waiting(pod, `network ${nad.network} has no id yet`);
-  if (network.topology === 'localnet')
-    return waiting(pod, `network ${nad.network} is localnet, which cannot be primary`);
-  const primary = { nadKey: nad.nad, network, role: 'primary', interfaceName: PRIMARY_INTERFACE } as const;
-  return onDefault(pod, view, 'infrastructure-locked', [primary]);
+  const own = ownNetworks(pod, view);
+  const selected = selectedNetworks(pod, view);
+  const desired = typeof own === 'string' ? [] : [...own, ...selected.networks];
+  const reasons = [...selected.refused, ...conflictsOf(desired, pod.selected)];
+  const refused = reasons.length === 0 ? {} : { refused: reasons.join('; ') };
+  if (typeof own === 'string') return { ...waiting(pod, own), ...refused };
+  const [waitsFor] = selected.waitingFor;
+  // What it is on without its selections stays as it is, for the pod that runs already.
+  if (reasons.length > 0) return { ...withGivers(pod, own, view), ...refused };
+  return waitsFor === undefined ? withGivers(pod, desired, view) : waiting(pod, waitsFor);
 };
 
-/** Says what CNI answers under Multus, which asks for each network by itself. Networks of other plugins are not ours to refuse. */
-const refusalOf = ({ selected = [] }: PodFact, view: View): Pick<PodAttachments, 'refused'> => {
-  const ours = selected
-    .filter(({ nad }) => view.nadOwner(nad) === 'ours')
-    .map(({ nad, interfaceName: as }) => `${nad} as ${as}`);
-  const missing = selected.filter(({ nad }) => view.nadOwner(nad) === undefined);
-  const reasons = [
-    ...(ours.length === 0 ? [] : [secondaryUnsupported(ours.join(', '))]),
-    ...missing.map(
-      ({ nad, interfaceName }) =>
-        `NetworkAttachmentDefinition ${nad} does not exist, or cannot be read: the pod selects it as ${interfaceName}`,
-    ),
-  ];
-  return reasons.length === 0 ? {} : { refused: reasons.join('; ') };
+/** The default network, and the primary one of the namespace. A text: what the pod waits for. */
+const ownNetworks = (pod: PodFact, view: View): DesiredAttachment[] | string => {
+  const namespace = view.namespace(pod.namespace);
+  if (namespace === undefined) return `namespace ${pod.namespace} is not known yet`;
+  const primary = namespace.wantsPrimaryNetwork ? primaryOf(pod.namespace, view) : undefined;
+  if (typeof primary === 'string') return primary;
+  const network = view.network(DEFAULT_NETWORK_NAME);
+  if (network === undefined) return 'the default network is not known yet';
+  const role = primary === undefined ? 'primary' : 'infrastructure-locked';
+  const first: DesiredAttachment = { nadKey: DEFAULT_NETWORK_NAME, network, role, interfaceName: DEFAULT_INTERFACE };
+  return primary === undefined ? [first] : [first, primary];
 };
+
+const primaryOf = (namespace: string, view: View): DesiredAttachment | string => {
+  const nad = view.primaryNad(namespace);
+  if (nad === undefined)
+    return `namespace ${namespace} has the label ${PRIMARY_NETWORK_LABEL} and no primary network yet`;
+  const network = view.networkOfNad(nad.nad);
+  if (network === undefined) return `network ${nad.network} has no id yet`;
+  if (network.topology === 'localnet') return `network ${nad.network} is localnet, which cannot be primary`;
+  return { nadKey: nad.nad, network, role: 'primary', interfaceName: PRIMARY_INTERFACE };
+};
+
+const withGivers = (pod: PodFact, desired: readonly DesiredAttachment[], view: View): PodAttachments => {
+  const all = desired.map((one, index) => withGiver({ ...one, index }, view));
+  const lacking = all.find(({ givenBy, subnets }) => givenBy === 'node' && subnets.length === 0);
+  if (lacking === undefined) return { pod, attachments: all };
+  return waiting(pod, `node ${view.node} has no subnet of network ${lacking.network.name} yet`);
+};
+
+const withGiver = (desired: DesiredAttachment & Pick<Attachment, 'index'>, view: View): Attachment =>
+  hasClusterIpam(desired.network)
+    ? { ...desired, givenBy: 'cluster', subnets: [] }
+    : { ...desired, givenBy: 'node', subnets: view.nodeSubnets(view.node, desired.network.name) };
+
+const waiting = (pod: PodFact, waitingFor: string): PodAttachments => ({ pod, attachments: [], waitingFor });
 
 /** What another plugin makes of its NAD's keys is its own. */
 const ignoredOf = ({ ignored = [] }: PodFact, view: View): Pick<PodAttachments, 'ignored'> => {
@@ -71,33 +93,11 @@ const ignoredOf = ({ ignored = [] }: PodFact, view: View): Pick<PodAttachments, 
   return messages.length === 0 ? {} : { ignored: messages };
 };
 
-type DesiredAttachment = Pick<Attachment, 'nadKey' | 'network' | 'role' | 'interfaceName'>;
-
-const onDefault = (
-  pod: PodFact,
-  view: View,
-  role: Attachment['role'],
-  others: readonly DesiredAttachment[],
-): PodAttachments => {
-  const network = view.network(DEFAULT_NETWORK_NAME);
-  if (network === undefined) return waiting(pod, 'the default network is not known yet');
-  const first: DesiredAttachment = { nadKey: DEFAULT_NETWORK_NAME, network, role, interfaceName: DEFAULT_INTERFACE };
-  const all = [first, ...others].map((desired) => withGiver(desired, view));
-  const lacking = all.find(({ givenBy, subnets }) => givenBy === 'node' && subnets.length === 0);
-  if (lacking === undefined) return { pod, attachments: all };
-  return waiting(pod, `node ${view.node} has no subnet of network ${lacking.network.name} yet`);
-};
-
-const withGiver = (desired: DesiredAttachment, view: View): Attachment =>
-  desired.network.topology === 'layer2'
-    ? { ...desired, givenBy: 'cluster', subnets: [] }
-    : { ...desired, givenBy: 'node', subnets: view.nodeSubnets(view.node, desired.network.name) };
-
-const waiting = (pod: PodFact, waitingFor: string): PodAttachments => ({ pod, attachments: [], waitingFor });
-
-const diagnosticsOf = (result: PodAttachments): Fragment => ({
+const fragmentOf = (result: PodAttachments): Fragment => ({
   attachments: result,
-  usedNetworks: result.attachments.flatMap(({ network }) => (network.role === 'default' ? [] : [network.name])),
+  usedNetworks: [
+    ...new Set(result.attachments.flatMap(({ network }) => (network.role === 'default' ? [] : [network.name]))),
+  ],
   ...withDiagnostics(result),
 });
 

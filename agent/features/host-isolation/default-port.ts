@@ -13,12 +13,12 @@ import { FAMILIES, type Family } from '../../../net/ip.ts';
 import { PACKET_MARKS } from '../../model/registry/marks.ts';
 import { setName } from '../../model/registry/nftables.ts';
 import type { View } from '../../model/view.ts';
-import { type LocalNetwork, localNetwork } from '../shared/local-network.ts';
+import { type RoutedNetwork, routedNetwork } from '../shared/local-network.ts';
 import { addressType, chain, ipWord, markText, set } from '../shared/nftables/text.ts';
 import { openPortRules } from './open-port-rules.ts';
 
 export const defaultPortItems = (view: View): NftItem[] => {
-  const local = localNetwork(DEFAULT_NETWORK_NAME, view);
+  const local = routedNetwork(DEFAULT_NETWORK_NAME, view);
   return [
     ...FAMILIES.map((family) => set({ name: setName('defaultPods', family), type: addressType(family) })),
     chain('defaultPort', [
@@ -42,7 +42,7 @@ const podRules = (family: Family): string[] => {
 };
 
 /** Pods of other nodes are kept by the ACLs there, which know this host for none of theirs. */
-const networkRules = ({ network, subnets }: LocalNetwork): string[] =>
+const networkRules = ({ network, subnets }: RoutedNetwork): string[] =>
   subnets.flatMap((subnet) => {
     const address = `${ipWord(cidrFamily(subnet))} daddr`;
     const isFamily = ({ cidr }: { readonly cidr: Cidr }): boolean => cidrFamily(cidr) === cidrFamily(subnet);

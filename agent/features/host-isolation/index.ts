@@ -29,7 +29,7 @@ import { kubeletLacks } from '../../model/kubelet-lacks.ts';
 import { networkPacketMark } from '../../model/registry/marks.ts';
 import { markChainName, NFT_SETS, setName } from '../../model/registry/nftables.ts';
 import type { View } from '../../model/view.ts';
-import { localNetwork, primaryNetworkName } from '../shared/local-network.ts';
+import { primaryNetworkName, routedNetwork } from '../shared/local-network.ts';
 import { isolationItems, managementIsolationItems } from './chains.ts';
 import { defaultPortItems } from './default-port.ts';
 
@@ -66,7 +66,7 @@ export const hostIsolationPod: FeatureOver<'pod'> = {
 const hostPod = (pod: PodFact, view: View): Fragment => {
   const primary = primaryNetworkName(pod.namespace, view);
   if (primary === undefined) return EMPTY_FRAGMENT;
-  const network = localNetwork(primary, view)?.network;
+  const network = routedNetwork(primary, view)?.network;
   const cgroup = view.podCgroup(pod.runtimeUid);
   if (network?.role !== 'primary' || cgroup === undefined) return EMPTY_FRAGMENT;
   const key = `"${cgroup.path}" . "${managementLinkName(network.id)}"`;

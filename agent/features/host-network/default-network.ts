@@ -9,14 +9,14 @@ import { PACKET_MARKS } from '../../model/registry/marks.ts';
 import { MANAGEMENT_PORT_TABLE, RULE_PRIORITIES } from '../../model/registry/routing.ts';
 import type { View } from '../../model/view.ts';
 import { type BridgeFamily, bridgeFamilies } from '../shared/bridge/site.ts';
-import type { LocalNetwork } from '../shared/local-network.ts';
+import type { RoutedNetwork } from '../shared/local-network.ts';
 import { fixedNeighbour, linkSetting, routeItem, ruleItem } from './items.ts';
 
 /**
  * What is marked as for Services whose traffic stays on the node: by the management port to the node's switch, which has their
  * endpoints here (`service-internal`).
  */
-export const internalServiceRoutes = ({ network, subnets }: LocalNetwork, view: View): HostItem[] => {
+export const internalServiceRoutes = ({ network, subnets }: RoutedNetwork, view: View): HostItem[] => {
   if (view.gateway(view.node) === undefined) return [];
   const dev = managementLinkName(network.id);
   const { priority, table } = { priority: RULE_PRIORITIES.internalTrafficLocal, table: MANAGEMENT_PORT_TABLE };
@@ -32,7 +32,7 @@ export const internalServiceRoutes = ({ network, subnets }: LocalNetwork, view: 
 };
 
 /** By the node's own subnet to all pods. The neighbour is OVN's router: it has the same MAC for both families. */
-export const defaultNetworkRoutes = ({ network, subnets }: LocalNetwork, { cluster }: View): HostItem[] => {
+export const defaultNetworkRoutes = ({ network, subnets }: RoutedNetwork, { cluster }: View): HostItem[] => {
   const dev = managementLinkName(network.id);
   const mac = gatewayMac(network, subnets);
   return subnets.flatMap((subnet): HostItem[] => {

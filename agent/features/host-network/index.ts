@@ -4,7 +4,7 @@
  */
 import { managementMac } from '../../../api/network.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
-import { localNetwork } from '../shared/local-network.ts';
+import { routedNetwork } from '../shared/local-network.ts';
 import { defaultNetworkRoutes, gatewayBridgeItems, internalServiceRoutes } from './default-network.ts';
 import { managementLink, managementOvsPort } from './management-link.ts';
 import { tenantItems } from './tenant-routing.ts';
@@ -14,7 +14,7 @@ export const hostNetwork: FeatureOver<'network'> = {
   name: 'host-network',
   over: 'network',
   render: ({ network: name }, view) => {
-    const local = localNetwork(name, view);
+    const local = routedNetwork(name, view);
     const mac = local && managementMac(local.network, local.subnets);
     if (local === undefined || mac === undefined) return EMPTY_FRAGMENT;
     const isDefault = local.network.role === 'default';

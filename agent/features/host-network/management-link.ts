@@ -6,15 +6,15 @@ import type { Family } from '../../../net/ip.ts';
 import type { Mac } from '../../../net/mac.ts';
 import { type DesiredFragment, foreignRef, rowRef } from '../../../ovsdb/desired/types.ts';
 import type { OpenVSwitch } from '../../../ovsdb/models/open-vswitch.gen.ts';
-import type { NetworkFact } from '../../model/facts.ts';
+import type { RoutedNetworkFact } from '../../model/facts.ts';
 import { INTEGRATION_BRIDGE, managementLinkName } from '../../model/host-names.ts';
 import { managementPortName } from '../../model/names.ts';
 import { interfaceKey, portKey } from '../../model/row-keys.ts';
-import type { LocalNetwork } from '../shared/local-network.ts';
+import type { RoutedNetwork } from '../shared/local-network.ts';
 import { linkSetting } from './items.ts';
 
 /** What ovs-vswitchd is to make. `Interface.external_ids` is shared with ovn-controller: only our entries are managed. */
-export const managementOvsPort = (network: NetworkFact, node: string, mac: Mac): DesiredFragment<OpenVSwitch> => {
+export const managementOvsPort = (network: RoutedNetworkFact, node: string, mac: Mac): DesiredFragment<OpenVSwitch> => {
   const name = managementLinkName(network.id);
   return {
     rows: [
@@ -49,7 +49,7 @@ export const managementOvsPort = (network: NetworkFact, node: string, mac: Mac):
 };
 
 /** @param vrf that the link belongs to; absent for the default network's */
-export const managementLink = ({ network, subnets }: LocalNetwork, vrf?: string): HostItem[] => {
+export const managementLink = ({ network, subnets }: RoutedNetwork, vrf?: string): HostItem[] => {
   const name = managementLinkName(network.id);
   const mac = managementMac(network, subnets);
   const families = [...new Set(subnets.map(cidrFamily))].sort();
@@ -78,7 +78,7 @@ const OF_THE_HOST: DesiredFilter['rules'] = [
  * On layer 2 every node has the same address, each behind a switch of its own: an answer from another node would be no
  * conflict, so nobody is asked (RFC 4862 §5.4).
  */
-const managementAddress = (network: NetworkFact, link: string, subnet: Cidr): HostItem => ({
+const managementAddress = (network: RoutedNetworkFact, link: string, subnet: Cidr): HostItem => ({
   kind: 'address',
   address: {
     link,

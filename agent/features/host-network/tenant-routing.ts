@@ -11,13 +11,13 @@ import { networkPacketMark } from '../../model/registry/marks.ts';
 import { RULE_PRIORITIES, UNREACHABLE_METRIC, vrfTable } from '../../model/registry/routing.ts';
 import type { View } from '../../model/view.ts';
 import { type BridgeFamily, bridgeFamilies } from '../shared/bridge/site.ts';
-import type { LocalNetwork } from '../shared/local-network.ts';
+import type { RoutedNetwork } from '../shared/local-network.ts';
 import { dummyNextHop } from './default-network.ts';
 import { fixedNeighbour, routeItem, ruleItem } from './items.ts';
 import { managementLink } from './management-link.ts';
 
 /** Undefined when the masquerade subnets have no addresses for the network, which `management-ports` reports. */
-export const tenantItems = (local: LocalNetwork, view: View): HostItem[] | undefined => {
+export const tenantItems = (local: RoutedNetwork, view: View): HostItem[] | undefined => {
   const { network } = local;
   const gateway = view.gateway(view.node);
   const families = networkFamilies(network);
@@ -36,7 +36,7 @@ export const tenantItems = (local: LocalNetwork, view: View): HostItem[] | undef
 };
 
 /** To the outside and to services, by the gateway bridge. */
-const outsideItems = ({ network }: LocalNetwork, gateway: GatewayFact, own: readonly Ip[], view: View): HostItem[] => {
+const outsideItems = ({ network }: RoutedNetwork, gateway: GatewayFact, own: readonly Ip[], view: View): HostItem[] => {
   const families = networkFamilies(network);
   const inBridge = bridgeFamilies(gateway, view.cluster).filter(({ family }) => families.includes(family));
   const common = { table: vrfTable(network.id), dev: gateway.bridge, mtu: network.mtu };
@@ -53,7 +53,7 @@ const nextHops = ({ nextHops: all }: GatewayFact, { family }: BridgeFamily): Ip[
 
 /** To pods, by the management port; and nowhere else, in particular not on by the host's own routes. */
 const insideRoutes = (
-  { network, subnets }: LocalNetwork,
+  { network, subnets }: RoutedNetwork,
   management: readonly Ip[],
   masqueradeSubnets: readonly Cidr[],
 ): HostItem[] => {
@@ -76,7 +76,7 @@ const insideRoutes = (
 };
 
 /** Packets with the network's mark, and replies to what its pods have sent as the masquerade address. */
-const rules = ({ network }: LocalNetwork, management: readonly Ip[]): HostItem[] => {
+const rules = ({ network }: RoutedNetwork, management: readonly Ip[]): HostItem[] => {
   const common = { priority: RULE_PRIORITIES.network, table: vrfTable(network.id) };
   return management.flatMap((ip) => [
     ruleItem({ ...common, family: ipFamily(ip), fwmark: networkPacketMark(network.id) }),

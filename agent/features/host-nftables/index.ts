@@ -14,7 +14,7 @@ import { networkPacketMark } from '../../model/registry/marks.ts';
 import { markChainName, setName } from '../../model/registry/nftables.ts';
 import type { View } from '../../model/view.ts';
 import { bridgeFamilies } from '../shared/bridge/site.ts';
-import { localNetwork } from '../shared/local-network.ts';
+import { routedNetwork } from '../shared/local-network.ts';
 import { markText } from '../shared/nftables/text.ts';
 import { forwardingItems } from './forwarding.ts';
 import { hostPodServiceItems } from './host-pod-services.ts';
@@ -29,7 +29,7 @@ export const hostNftables: FeatureOver<'zone'> = {
   name: 'host-nftables',
   over: 'zone',
   render: (_, view) => {
-    const local = localNetwork(DEFAULT_NETWORK_NAME, view);
+    const local = routedNetwork(DEFAULT_NETWORK_NAME, view);
     const gateway = view.gateway(view.node);
     const subnets = local?.subnets ?? [];
     const addresses = local === undefined ? [] : subnets.map((subnet) => managementIp(local.network, subnet));
@@ -59,7 +59,7 @@ export const hostNftablesNetwork: FeatureOver<'network'> = {
   name: 'host-nftables-network',
   over: 'network',
   render: ({ network: name }, view) => {
-    const local = localNetwork(name, view);
+    const local = routedNetwork(name, view);
     if (local === undefined) return EMPTY_FRAGMENT;
     const { network, subnets } = local;
     const mark = networkPacketMark(network.id);

@@ -19,7 +19,7 @@ import type { NftItem } from '../../../datapath/nftables/types.ts';
 import { type Cidr, cidrFamily } from '../../../net/cidr.ts';
 import { DEFAULT_NETWORK_ID } from '../../../net/ids.ts';
 import { FAMILIES, type Ip, ipFamily } from '../../../net/ip.ts';
-import type { NetworkFact } from '../../model/facts.ts';
+import type { RoutedNetworkFact } from '../../model/facts.ts';
 import { managementLinkName } from '../../model/host-names.ts';
 import { setName } from '../../model/registry/nftables.ts';
 import { addressType, chain, ipWord, set } from '../shared/nftables/text.ts';
@@ -63,7 +63,7 @@ export const managementInItems = (podSubnets: readonly Cidr[], isEncrypted: bool
 ];
 
 /** As which the router sends a network's packets to the host. None while the masquerade subnets have no address for it. */
-export const managementSources = (network: NetworkFact, cluster: ClusterConfig): NftItem[] => {
+export const managementSources = (network: RoutedNetworkFact, cluster: ClusterConfig): NftItem[] => {
   const families = networkFamilies(network);
   const addresses = networkMasqueradeAddresses(cluster, network.id, 'management') ?? [];
   return addresses
@@ -72,10 +72,10 @@ export const managementSources = (network: NetworkFact, cluster: ClusterConfig):
 };
 
 /** The host's own addresses on a network's port. @param subnets of this node */
-export const managementIps = (network: NetworkFact, subnets: readonly Cidr[]): NftItem[] =>
+export const managementIps = (network: RoutedNetworkFact, subnets: readonly Cidr[]): NftItem[] =>
   subnets.map((subnet) => elementOf('managementIps', network, managementIp(network, subnet)));
 
-const elementOf = (set: 'managementSources' | 'managementIps', { id, name }: NetworkFact, ip: Ip): NftItem => ({
+const elementOf = (set: 'managementSources' | 'managementIps', { id, name }: RoutedNetworkFact, ip: Ip): NftItem => ({
   kind: 'element',
   element: { set: setName(set, ipFamily(ip)), key: `"${managementLinkName(id)}" . ${ip}`, comment: name },
 });

@@ -11,7 +11,7 @@ import type { Mac } from '../../../net/mac.ts';
 import { type DesiredFragment, rowRef } from '../../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
 import { databaseId } from '../../model/database-ids.ts';
-import type { NetworkFact } from '../../model/facts.ts';
+import type { RoutedNetworkFact } from '../../model/facts.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
 import {
   ACL_LOGGING_METER,
@@ -24,7 +24,7 @@ import {
 } from '../../model/names.ts';
 import { ACL_RANKS } from '../../model/registry/acls.ts';
 import { aclKey, switchKey } from '../../model/row-keys.ts';
-import { type LocalNetwork, localNetwork, podSwitchName } from '../shared/local-network.ts';
+import { podSwitchName, type RoutedNetwork, routedNetwork } from '../shared/local-network.ts';
 import { managementConnections } from '../shared/ovn/connection-limit.ts';
 import { networkIds } from '../shared/ovn/external-ids.ts';
 import { merge } from '../shared/ovn/merge.ts';
@@ -37,7 +37,7 @@ export const managementPorts: FeatureOver<'network'> = {
   name: 'management-ports',
   over: 'network',
   render: ({ network: name }, view) => {
-    const here = localNetwork(name, view);
+    const here = routedNetwork(name, view);
     const mac = here && managementMac(here.network, here.subnets);
     if (here === undefined || mac === undefined) return EMPTY_FRAGMENT;
     const { network, subnets } = here;
@@ -64,7 +64,7 @@ export const managementPorts: FeatureOver<'network'> = {
 };
 
 /** None on the default network, whose pods the host knows by their own addresses. */
-const hostSideAddresses = ({ role, id }: NetworkFact, cluster: ClusterConfig): readonly Ip[] | undefined =>
+const hostSideAddresses = ({ role, id }: RoutedNetworkFact, cluster: ClusterConfig): readonly Ip[] | undefined =>
   role === 'default' ? [] : networkMasqueradeAddresses(cluster, id, 'management');
 
 const nodeAllow = (network: string, onSwitch: string, ip: Ip): Northbound => {
@@ -95,7 +95,7 @@ const nodeAllow = (network: string, onSwitch: string, ip: Ip): Northbound => {
  * out through the gateway router, which has an address of its own for that.
  */
 const towardsHost = (
-  { network }: LocalNetwork,
+  { network }: RoutedNetwork,
   subnet: Cidr,
   node: string,
   mac: Mac,
@@ -117,7 +117,7 @@ const towardsHost = (
 
 /** The router that the pods' switch is on, and its port there. A layer-2 network without a second key has none. */
 const routerOf = (
-  { name, topology, tunnelKeys }: NetworkFact,
+  { name, topology, tunnelKeys }: RoutedNetworkFact,
   node: string,
 ): { readonly name: string; readonly port: string } | undefined => {
   if (topology === 'layer3') return { name: clusterRouterName(name), port: routerToSwitchPortName(name, node) };

@@ -3,7 +3,7 @@
  * as there is a fragment for every node with every network.
  */
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
-import { localNetwork } from '../shared/local-network.ts';
+import { programmedNetwork } from '../shared/local-network.ts';
 import { layer2NodeRows } from './layer2/index.ts';
 import { layer3NodeRows } from './layer3/index.ts';
 
@@ -11,7 +11,7 @@ export const networkNodes: FeatureOver<'networkNode'> = {
   name: 'network-nodes',
   over: 'networkNode',
   render: ({ network: name, node: nodeName }, view) => {
-    const network = localNetwork(name, view)?.network;
+    const network = programmedNetwork(name, view)?.network;
     const node = network && view.nodeFact(nodeName);
     if (network === undefined || node === undefined) return EMPTY_FRAGMENT;
     const rows = network.topology === 'layer2' ? layer2NodeRows : layer3NodeRows;

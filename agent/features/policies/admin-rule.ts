@@ -5,7 +5,7 @@ import type { AdminRuleFact } from '../../model/policies/facts.ts';
 import { blockSetName, nodeSetName } from '../../model/policies/ids.ts';
 import { ACL_RANKS } from '../../model/registry/acls.ts';
 import { aclKey, switchKey } from '../../model/row-keys.ts';
-import { localNetwork, podSwitchName } from '../shared/local-network.ts';
+import { podSwitchName, routedNetwork } from '../shared/local-network.ts';
 import { type PolicyAcl, policyAcl } from './acl.ts';
 import { addressSet } from './address-set.ts';
 import { adminRuleIdentity } from './admin-identity.ts';
@@ -16,7 +16,7 @@ export const adminRules: FeatureOver<'adminRule'> = {
   over: 'adminRule',
   render: ({ rule: id }, view) => {
     const rule = view.adminRule(id);
-    const here = rule && localNetwork(rule.network, view);
+    const here = rule && routedNetwork(rule.network, view);
     const match = rule && adminRuleMatch(id, rule);
     if (rule === undefined || here === undefined || match === undefined) return EMPTY_FRAGMENT;
     const { direction, action, priority, tier } = rule;

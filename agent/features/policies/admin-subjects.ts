@@ -13,7 +13,7 @@ import type { SubjectSetFact } from '../../model/policies/facts.ts';
 import { subjectSetName } from '../../model/policies/ids.ts';
 import { ACL_RANKS } from '../../model/registry/acls.ts';
 import { aclKey, switchKey } from '../../model/row-keys.ts';
-import { localNetwork, podSwitchName } from '../shared/local-network.ts';
+import { podSwitchName, routedNetwork } from '../shared/local-network.ts';
 import { merge } from '../shared/ovn/merge.ts';
 import { policyAcl } from './acl.ts';
 import { addressSet } from './address-set.ts';
@@ -26,7 +26,7 @@ export const adminSubjects: FeatureOver<'subjectSet'> = {
   over: 'subjectSet',
   render: ({ set: id }, view) => {
     const set = view.subjectSet(id);
-    const here = set && localNetwork(set.network, view);
+    const here = set && routedNetwork(set.network, view);
     if (set === undefined || here === undefined) return EMPTY_FRAGMENT;
     const onSwitch = podSwitchName(here.network, view.node);
     const ips = here.subnets.map((subnet) => managementIp(here.network, subnet));

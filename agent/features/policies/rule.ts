@@ -11,7 +11,7 @@ import type { PolicyRuleFact } from '../../model/policies/facts.ts';
 import { blockSetName, targetSetName } from '../../model/policies/ids.ts';
 import { ACL_RANKS } from '../../model/registry/acls.ts';
 import { aclKey, switchKey } from '../../model/row-keys.ts';
-import { localNetwork, podSwitchName } from '../shared/local-network.ts';
+import { podSwitchName, routedNetwork } from '../shared/local-network.ts';
 import { policyAcl } from './acl.ts';
 import { addressSet } from './address-set.ts';
 import { blocksInSet, ruleMatch } from './match.ts';
@@ -21,7 +21,7 @@ export const policyRules: FeatureOver<'policyRule'> = {
   over: 'policyRule',
   render: ({ rule: id }, view) => {
     const rule = view.policyRule(id);
-    const here = rule && localNetwork(rule.network, view);
+    const here = rule && routedNetwork(rule.network, view);
     if (rule === undefined || here === undefined) return EMPTY_FRAGMENT;
     const keys = { 'k8s.ovn.org/name': id, direction: rule.direction, 'ip-family': String(rule.family) };
     const identity = databaseId(controllerName(rule.network), 'NetpolRule', keys);

@@ -9,7 +9,7 @@ import { NO_ROUTER } from '../../model/integration-flows.ts';
 import { controllerName } from '../../model/names.ts';
 import { ACL_RANKS } from '../../model/registry/acls.ts';
 import { aclKey, switchKey } from '../../model/row-keys.ts';
-import { localNetwork, podSwitchName } from '../shared/local-network.ts';
+import { podSwitchName, routedNetwork } from '../shared/local-network.ts';
 
 /** RFC 2131 §4.1, RFC 8415 §7.2: ports of clients. Clients do not look at the server's. */
 const TO_CLIENTS = 'udp.dst == {68, 546}';
@@ -18,7 +18,7 @@ export const serverAnswers: FeatureOver<'network'> = {
   name: 'server-answers',
   over: 'network',
   render: ({ network: name }, view) => {
-    const network = localNetwork(name, view)?.network;
+    const network = routedNetwork(name, view)?.network;
     if (network === undefined) return EMPTY_FRAGMENT;
     const onSwitch = podSwitchName(network, view.node);
     const owner = { 'k8s.ovn.org/name': onSwitch };

@@ -3,18 +3,18 @@ import { DEFAULT_NETWORK_NAME } from '../../../api/names.ts';
 import { networkFamilies } from '../../../api/network.ts';
 import type { ServicePort, ServiceProtocol } from '../../../api/service.ts';
 import { FAMILIES, type Family, type Ip, ipFamily } from '../../../net/ip.ts';
-import type { NetworkFact, ServiceFact, SliceFact } from '../../model/facts.ts';
+import type { RoutedNetworkFact, ServiceFact, SliceFact } from '../../model/facts.ts';
 import { chooseEndpoints, type Targets, targetsOf } from '../../model/services/choice.ts';
 import { networkSlices } from '../../model/services/endpoints.ts';
 import { externalAddresses } from '../../model/services/external-addresses.ts';
 import type { View } from '../../model/view.ts';
-import { localNetwork } from '../shared/local-network.ts';
+import { routedNetwork } from '../shared/local-network.ts';
 import { localNode } from './local-node.ts';
 import type { LocalNode } from './rules.ts';
 
 export interface PublishedService {
   readonly service: ServiceFact;
-  readonly network: NetworkFact;
+  readonly network: RoutedNetworkFact;
   readonly ports: readonly PublishedPort[];
 }
 
@@ -111,9 +111,9 @@ export const clusterIpOf = ({ clusterIps }: Pick<ServiceFact, 'clusterIps'>, fam
   clusterIps.find((ip) => ipFamily(ip) === family);
 
 /** Its network, where this node has it; undefined, too, while it is not known. */
-export const localServiceNetwork = (service: ServiceFact | undefined, view: View): NetworkFact | undefined => {
+export const localServiceNetwork = (service: ServiceFact | undefined, view: View): RoutedNetworkFact | undefined => {
   const name = service && serviceNetwork(service, view);
-  return name === undefined ? undefined : localNetwork(name, view)?.network;
+  return name === undefined ? undefined : routedNetwork(name, view)?.network;
 };
 
 /** Of its namespace's pods; undefined while that is not known. */

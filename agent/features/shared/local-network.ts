@@ -1,25 +1,35 @@
 /** Which networks this node has, and what of their addresses is the node's. */
 import { networkFamilies } from '../../../api/network.ts';
+import { isServed } from '../../../api/served-networks.ts';
 import { type Cidr, cidrFamily } from '../../../net/cidr.ts';
-import type { NetworkFact, NodeFact } from '../../model/facts.ts';
+import { isRouted, type NetworkFact, type NodeFact, type RoutedNetworkFact } from '../../model/facts.ts';
 import { layer2SwitchName, nodeSwitchName } from '../../model/names.ts';
 import type { View } from '../../model/view.ts';
 
-export interface LocalNetwork {
+/** A network that has rows in this node's OVN zone, whatever its role: a switch with its pods' ports, and what joins it with other zones. */
+export interface ProgrammedNetwork {
   readonly network: NetworkFact;
-  /** On layer 3 this node's part of the network, on layer 2 the network itself; at least one. */
+  /** On layer 3 this node's part of the network, otherwise the network's; none without IPAM. */
   readonly subnets: readonly Cidr[];
 }
 
-/**
- * The default network, or a primary one. Undefined where this node has no part of it: there can be no pods of it then,
- * and OVN need not know of it.
- */
-export const localNetwork = (name: string, view: View): LocalNetwork | undefined => {
+/** A programmed network that leads out of itself: gateways, services, policies and the host's ports take no other. */
+export interface RoutedNetwork extends ProgrammedNetwork {
+  readonly network: RoutedNetworkFact;
+}
+
+/** Undefined where this node has no part of it: there can be no pods of it then, and OVN need not know of it. */
+export const programmedNetwork = (name: string, view: View): ProgrammedNetwork | undefined => {
   const network = view.network(name);
-  if (network === undefined || network.role === 'secondary' || !view.isNetworkHere(name)) return undefined;
+  if (network === undefined || !isServed(network) || !view.isNetworkHere(name)) return undefined;
   const subnets = localSubnets(network, view);
-  return subnets.length === 0 ? undefined : { network, subnets };
+  return subnets.length === 0 && !hasNoSubnets(network) ? undefined : { network, subnets };
+};
+
+/** The default network, or a primary one. Undefined of others too. */
+export const routedNetwork = (name: string, view: View): RoutedNetwork | undefined => {
+  const found = programmedNetwork(name, view);
+  return found !== undefined && isRouted(found.network) ? { ...found, network: found.network } : undefined;
 };
 
 /** Of a namespace whose pods have one; there need not be a network of that name yet. */
@@ -30,11 +40,15 @@ export const primaryNetworkName = (namespace: string, view: View): string | unde
 export const podSwitchName = ({ name, topology }: Pick<NetworkFact, 'name' | 'topology'>, node: string): string =>
   topology === 'layer2' ? layer2SwitchName(name) : nodeSwitchName(name, node);
 
-const localSubnets = ({ name, topology, subnets, tunnelKeys }: NetworkFact, view: View): readonly Cidr[] => {
+const localSubnets = ({ name, topology, role, subnets, tunnelKeys }: NetworkFact, view: View): readonly Cidr[] => {
   if (topology === 'layer3') return view.nodeSubnets(view.node, name);
-  // Without the keys of the other zones, no packet would find its way.
-  return topology === 'layer2' && tunnelKeys.length > 0 ? subnets.map(({ cidr }) => cidr) : [];
+  // Without the keys of the other zones, no packet would find its way. A secondary network's follows from its id.
+  const hasKeys = role === 'secondary' || (topology === 'layer2' && tunnelKeys.length > 0);
+  return hasKeys ? subnets.map(({ cidr }) => cidr) : [];
 };
+
+/** Without IPAM. */
+const hasNoSubnets = ({ role, subnets }: NetworkFact): boolean => role === 'secondary' && subnets.length === 0;
 
 /** Of subnets that the cluster has in both families, those that the network uses. */
 export const ofNetworkFamilies = (network: NetworkFact, subnets: readonly Cidr[]): Cidr[] => {

@@ -3,13 +3,13 @@
  * whichever node they come from. The default network is the node's, which gets an event.
  */
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
-import { localNetwork } from '../shared/local-network.ts';
+import { programmedNetwork } from '../shared/local-network.ts';
 
 export const tunnelMtu: FeatureOver<'network'> = {
   name: 'tunnel-mtu',
   over: 'network',
   render: ({ network: name }, view) => {
-    const network = localNetwork(name, view)?.network;
+    const network = programmedNetwork(name, view)?.network;
     const { tunnelMtu: fitting } = view;
     if (network === undefined || fitting === undefined || network.mtu <= fitting) return EMPTY_FRAGMENT;
     const message = `its MTU is ${network.mtu}, but tunnels of ${view.node} carry at most ${fitting} bytes: larger packets to other nodes are dropped; lower it, or raise the MTU of the link of its tunnels`;

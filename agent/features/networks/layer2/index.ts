@@ -1,14 +1,15 @@
 /**
- * Primary layer-2 networks: one switch that spans all zones, with a remote port for every pod of another node, and one
+ * Layer-2 networks: one switch that spans all zones, with a remote port for every pod of another node. A primary one has a
  * router that spans them, too: the gateway of all pods, with a port for each node's gateway router. Their keys are the same
  * in every zone, so that a packet in the tunnel finds them.
  */
+import { networkDatapathKey } from '../../../../api/network-keys.ts';
 import type { DesiredFragment } from '../../../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../../../ovsdb/models/ovn-northbound.gen.ts';
-import type { NetworkFact, NodeFact } from '../../../model/facts.ts';
+import { isRouted, type NetworkFact, type NodeFact } from '../../../model/facts.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../../model/fragment.ts';
 import type { View } from '../../../model/view.ts';
-import { localNetwork } from '../../shared/local-network.ts';
+import { programmedNetwork } from '../../shared/local-network.ts';
 import { merge } from '../../shared/ovn/merge.ts';
 import { remoteGateway } from './remote-gateway.ts';
 import { sharedSwitch } from './shared-switch.ts';
@@ -18,12 +19,12 @@ export const layer2Network: FeatureOver<'network'> = {
   name: 'layer2',
   over: 'network',
   render: ({ network: name }, view) => {
-    const network = localNetwork(name, view)?.network;
-    const [switchKey, routerKey] = network?.topology === 'layer2' ? network.tunnelKeys : [];
-    if (network === undefined || switchKey === undefined) return EMPTY_FRAGMENT;
+    const network = programmedNetwork(name, view)?.network;
+    if (network?.topology !== 'layer2') return EMPTY_FRAGMENT;
+    const [switchKey = networkDatapathKey(network.id), routerKey] = network.tunnelKeys;
     const onlySwitch = sharedSwitch(network, switchKey, view);
     const node = view.nodeFact(view.node);
-    if (routerKey === undefined || node === undefined) return { northbound: onlySwitch };
+    if (routerKey === undefined || node === undefined || !isRouted(network)) return { northbound: onlySwitch };
     const router = transitRouter({ network, key: routerKey, node, mode: view.gatewayMode(view.node), view });
     return { northbound: merge(onlySwitch, router) };
   },
@@ -31,4 +32,4 @@ export const layer2Network: FeatureOver<'network'> = {
 
 /** This node's own gateway comes with the bridge's, see `gateway-routers`. */
 export const layer2NodeRows = (network: NetworkFact, node: NodeFact, view: View): DesiredFragment<OvnNorthbound> =>
-  node.name === view.node || network.tunnelKeys.length < 2 ? {} : remoteGateway(network, node);
+  node.name === view.node || !isRouted(network) || network.tunnelKeys.length < 2 ? {} : remoteGateway(network, node);

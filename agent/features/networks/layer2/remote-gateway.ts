@@ -4,7 +4,7 @@ import { addressOf, cidrFamily } from '../../../../net/cidr.ts';
 import { macFromIp } from '../../../../net/mac.ts';
 import type { DesiredFragment } from '../../../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../../../ovsdb/models/ovn-northbound.gen.ts';
-import type { NetworkFact, NodeFact } from '../../../model/facts.ts';
+import type { NodeFact, RoutedNetworkFact } from '../../../model/facts.ts';
 import { gatewayRouterName, transitRouterName, transitRouterToRouterPortName } from '../../../model/names.ts';
 import { transitRouterPortKey } from '../../../model/registry/tunnel-keys.ts';
 import { ofNetworkFamilies } from '../../shared/local-network.ts';
@@ -16,7 +16,7 @@ import { staticRoute } from '../../shared/ovn/router-rows.ts';
 type Northbound = DesiredFragment<OvnNorthbound>;
 
 /** Nothing until the node has an id that fits, and a chassis. */
-export const remoteGateway = (network: NetworkFact, { name, id, chassisId }: NodeFact): Northbound => {
+export const remoteGateway = (network: RoutedNetworkFact, { name, id, chassisId }: NodeFact): Northbound => {
   if (id === undefined || chassisId === undefined) return {};
   const links = nodeLinkAddresses(ofNetworkFamilies(network, network.transitSubnets), id) ?? [];
   const [first] = links;

@@ -4,7 +4,7 @@ import { type Cidr, cidrFamily } from '../../../../net/cidr.ts';
 import type { DatapathKey } from '../../../../net/ids.ts';
 import { type DesiredFragment, type DesiredRow, rowRef } from '../../../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../../../ovsdb/models/ovn-northbound.gen.ts';
-import type { GatewayFact, NetworkFact, NodeFact } from '../../../model/facts.ts';
+import type { GatewayFact, NodeFact, RoutedNetworkFact } from '../../../model/facts.ts';
 import {
   COPP_NAME,
   gatewayChassisName,
@@ -25,7 +25,7 @@ import { portOfRouter, portToRouter } from '../../shared/ovn/port-rows.ts';
 type Northbound = DesiredFragment<OvnNorthbound>;
 
 export interface TransitRouterInput {
-  readonly network: NetworkFact;
+  readonly network: RoutedNetworkFact;
   readonly key: DatapathKey;
   /** This one. */
   readonly node: NodeFact;
@@ -102,7 +102,7 @@ const chassisOfPort = (port: string, { chassisId }: NodeFact): DesiredRow<OvnNor
  * Pods have their addresses already. What virtual machines get from router advertisements is a default route, of low
  * preference because every node sends them: a better one is given to them by other means. RFC 4191 section 2.1.
  */
-const advertisements = ({ mtu }: NetworkFact, subnets: readonly Cidr[]): Record<string, string> =>
+const advertisements = ({ mtu }: RoutedNetworkFact, subnets: readonly Cidr[]): Record<string, string> =>
   subnets.some((subnet) => cidrFamily(subnet) === 6)
     ? {
         address_mode: 'dhcpv6_stateful',

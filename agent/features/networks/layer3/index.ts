@@ -7,7 +7,7 @@ import type { OvnNorthbound } from '../../../../ovsdb/models/ovn-northbound.gen.
 import type { NetworkFact, NodeFact } from '../../../model/facts.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../../model/fragment.ts';
 import type { View } from '../../../model/view.ts';
-import { localNetwork } from '../../shared/local-network.ts';
+import { programmedNetwork } from '../../shared/local-network.ts';
 import { localNode } from './local-node.ts';
 import { remoteNode } from './remote-node.ts';
 import { layer3Zone } from './zone.ts';
@@ -16,7 +16,7 @@ export const layer3Network: FeatureOver<'network'> = {
   name: 'layer3',
   over: 'network',
   render: ({ network: name }, view) => {
-    const network = localNetwork(name, view)?.network;
+    const network = programmedNetwork(name, view)?.network;
     if (network?.topology !== 'layer3') return EMPTY_FRAGMENT;
     return { northbound: layer3Zone(network, view.gatewayMode(view.node), view) };
   },

@@ -7,7 +7,7 @@
 import type { ServicePort } from '../../../../api/service.ts';
 import type { BridgeItem } from '../../../../datapath/openflow/types.ts';
 import type { Ip } from '../../../../net/ip.ts';
-import type { NetworkFact, SliceFact } from '../../../model/facts.ts';
+import type { RoutedNetworkFact, SliceFact } from '../../../model/facts.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../../model/fragment.ts';
 import { targetsOf } from '../../../model/services/choice.ts';
 import { isInside, networkSlices } from '../../../model/services/endpoints.ts';
@@ -36,7 +36,7 @@ export const serviceHostEndpoints: FeatureOver<'service'> = {
   },
 };
 
-const outsideEndpoints = ({ ready, terminating }: SliceFact, network: NetworkFact): Ip[] =>
+const outsideEndpoints = ({ ready, terminating }: SliceFact, network: RoutedNetworkFact): Ip[] =>
   [...ready, ...terminating].map(({ ip }) => ip).filter((ip) => !isInside(network, ip));
 
 interface Here {

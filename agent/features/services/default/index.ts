@@ -8,12 +8,12 @@
 import { managementIp } from '../../../../api/network.ts';
 import { cidrFamily } from '../../../../net/cidr.ts';
 import { ipFamily } from '../../../../net/ip.ts';
-import type { NetworkFact } from '../../../model/facts.ts';
+import type { RoutedNetworkFact } from '../../../model/facts.ts';
 import { type Diagnostic, EMPTY_FRAGMENT, type FeatureOver } from '../../../model/fragment.ts';
 import { clusterRouterName, transitRouterName } from '../../../model/names.ts';
 import { flow, ip, onBridge } from '../../shared/bridge/flow.ts';
 import { asNeighbour, bridgeSite, toTrunk } from '../../shared/bridge/site.ts';
-import { localNetwork } from '../../shared/local-network.ts';
+import { routedNetwork } from '../../shared/local-network.ts';
 import { networkIds } from '../../shared/ovn/external-ids.ts';
 import { merge } from '../../shared/ovn/merge.ts';
 import { staticRoute } from '../../shared/ovn/router-rows.ts';
@@ -26,7 +26,7 @@ export const defaultServiceRoutes: FeatureOver<'network'> = {
   render: ({ network: name }, view) => {
     // In local gateway mode all that leaves the network goes by the management port.
     if (view.gatewayMode(view.node) !== 'shared') return EMPTY_FRAGMENT;
-    const here = localNetwork(name, view);
+    const here = routedNetwork(name, view);
     const router = here && routerOf(here.network);
     if (here === undefined || router === undefined) return EMPTY_FRAGMENT;
     const { network, subnets } = here;
@@ -64,7 +64,7 @@ export const defaultServiceFlows: FeatureOver<'zone'> = {
 };
 
 /** The one that its pods' switch is on. A layer-2 network without a second key has none. */
-const routerOf = ({ name, role, topology, tunnelKeys }: NetworkFact): string | undefined => {
+const routerOf = ({ name, role, topology, tunnelKeys }: RoutedNetworkFact): string | undefined => {
   if (role !== 'primary') return undefined;
   if (topology === 'layer3') return clusterRouterName(name);
   return tunnelKeys.length > 1 ? transitRouterName(name) : undefined;

@@ -14,7 +14,7 @@ import { loadBalancerGroupKey, routerKey, switchKey } from '../../../model/row-k
 import { type Backends, networkSlices } from '../../../model/services/endpoints.ts';
 import { type ExternalAddresses, externalAddresses } from '../../../model/services/external-addresses.ts';
 import type { View } from '../../../model/view.ts';
-import { localNetwork, podSwitchName } from '../../shared/local-network.ts';
+import { podSwitchName, routedNetwork } from '../../shared/local-network.ts';
 import { merge } from '../../shared/ovn/merge.ts';
 import { hasGateway, localNode } from '../local-node.ts';
 import { localServiceNetwork } from '../published.ts';
@@ -26,7 +26,7 @@ export const loadBalancerGroups: FeatureOver<'network'> = {
   name: 'load-balancer-groups',
   over: 'network',
   render: ({ network: name }, view) => {
-    const network = localNetwork(name, view)?.network;
+    const network = routedNetwork(name, view)?.network;
     if (network === undefined) return EMPTY_FRAGMENT;
     const group = loadBalancerGroupName(name);
     const value = rowRef(loadBalancerGroupKey(group));

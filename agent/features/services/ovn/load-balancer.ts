@@ -3,7 +3,7 @@ import { type ClusterConfig, masqueradeAddresses } from '../../../../api/cluster
 import type { ServiceProtocol } from '../../../../api/service.ts';
 import { type DesiredColumns, type DesiredFragment, type RowRef, rowRef } from '../../../../ovsdb/desired/types.ts';
 import type { LoadBalancerRow, OvnNorthbound } from '../../../../ovsdb/models/ovn-northbound.gen.ts';
-import type { NetworkFact, ServiceFact } from '../../../model/facts.ts';
+import type { RoutedNetworkFact, ServiceFact } from '../../../model/facts.ts';
 import { gatewayRouterName, loadBalancerGroupName, loadBalancerName } from '../../../model/names.ts';
 import { loadBalancerGroupKey, loadBalancerKey, routerKey, switchKey } from '../../../model/row-keys.ts';
 import { podSwitchName } from '../../shared/local-network.ts';
@@ -13,7 +13,7 @@ type Northbound = DesiredFragment<OvnNorthbound>;
 
 export interface LoadBalancerInput {
   readonly service: ServiceFact;
-  readonly network: NetworkFact;
+  readonly network: RoutedNetworkFact;
   /** This one. */
   readonly node: string;
   readonly cluster: ClusterConfig;
@@ -109,5 +109,5 @@ const affinity = ({
 
 const A_DAY = 86_400;
 
-const idsOf = ({ name, role }: NetworkFact): Record<string, string> =>
+const idsOf = ({ name, role }: RoutedNetworkFact): Record<string, string> =>
   role === 'default' ? {} : { 'k8s.ovn.org/network': name, 'k8s.ovn.org/role': role };

@@ -5,11 +5,11 @@ import { nodeJoinAddresses } from '../../../../api/network-keys.ts';
 import { addressOf, type Cidr, cidrContainsIp, cidrFamily } from '../../../../net/cidr.ts';
 import type { NetworkId } from '../../../../net/ids.ts';
 import { type Ip, ipFamily } from '../../../../net/ip.ts';
-import type { NetworkFact } from '../../../model/facts.ts';
+import type { RoutedNetworkFact } from '../../../model/facts.ts';
 import { patchPortName } from '../../../model/host-names.ts';
 import { CT_MARKS, networkCtMark } from '../../../model/registry/marks.ts';
 import type { View } from '../../../model/view.ts';
-import { localNetwork, ofNetworkFamilies } from '../local-network.ts';
+import { ofNetworkFamilies, routedNetwork } from '../local-network.ts';
 import type { BridgeFamily, BridgeSite } from './site.ts';
 
 export interface LocalPatch {
@@ -34,7 +34,7 @@ export interface PatchFamily extends BridgeFamily {
 
 /** Undefined where this node has no part of the network. */
 export const localPatch = (site: BridgeSite, name: string, view: View): LocalPatch | undefined => {
-  const network = localNetwork(name, view)?.network;
+  const network = routedNetwork(name, view)?.network;
   const families = network && patchFamilies(site, network, view);
   if (network === undefined || families === undefined || families.length === 0) return undefined;
   const isDefault = network.role === 'default';
@@ -49,7 +49,7 @@ export const localPatch = (site: BridgeSite, name: string, view: View): LocalPat
 };
 
 /** Undefined when there are no masquerade addresses for the network, which `gateway-routers` reports. */
-const patchFamilies = (site: BridgeSite, network: NetworkFact, view: View): PatchFamily[] | undefined => {
+const patchFamilies = (site: BridgeSite, network: RoutedNetworkFact, view: View): PatchFamily[] | undefined => {
   const { cluster } = view;
   const isDefault = network.role === 'default';
   const [own, management] = (['gateway', 'management'] as const).map((end) =>
@@ -72,7 +72,7 @@ const patchFamilies = (site: BridgeSite, network: NetworkFact, view: View): Patc
     });
 };
 
-const joinIps = (network: NetworkFact, view: View): readonly Ip[] => {
+const joinIps = (network: RoutedNetworkFact, view: View): readonly Ip[] => {
   const node = view.nodeFact(view.node)?.id;
   const subnets = ofNetworkFamilies(network, network.joinSubnets);
   return (node === undefined ? [] : (nodeJoinAddresses(subnets, node) ?? [])).map(addressOf);
@@ -81,7 +81,7 @@ const joinIps = (network: NetworkFact, view: View): readonly Ip[] => {
 const ETHERNET_HEADER = 14;
 const VLAN_TAG = 4;
 
-const largestFrame = ({ isLocal, gateway }: BridgeSite, { mtu }: NetworkFact, view: View): number | undefined =>
+const largestFrame = ({ isLocal, gateway }: BridgeSite, { mtu }: RoutedNetworkFact, view: View): number | undefined =>
   isLocal && view.nodeFact(view.node)?.gatewayMtuSupport !== false
     ? mtu + ETHERNET_HEADER + (gateway.vlanId === 0 ? 0 : VLAN_TAG)
     : undefined;

@@ -5,16 +5,16 @@ import { type LinkAddresses, nodeJoinAddresses, nodeLinkAddresses } from '../../
 import { type Cidr, cidrFamily, type InterfaceAddress } from '../../../../net/cidr.ts';
 import type { NodeId } from '../../../../net/ids.ts';
 import { type Family, type Ip, ipFamily } from '../../../../net/ip.ts';
-import type { GatewayFact, NetworkFact, NodeFact } from '../../../model/facts.ts';
+import type { GatewayFact, NodeFact, RoutedNetworkFact } from '../../../model/facts.ts';
 import type { Diagnostic } from '../../../model/fragment.ts';
 import { gatewayRouterName } from '../../../model/names.ts';
 import type { View } from '../../../model/view.ts';
-import { localNetwork, ofNetworkFamilies } from '../local-network.ts';
+import { ofNetworkFamilies, routedNetwork } from '../local-network.ts';
 import { networkIds } from './external-ids.ts';
 
 export interface GatewaySite {
-  readonly network: NetworkFact;
-  /** See `LocalNetwork`. */
+  readonly network: RoutedNetworkFact;
+  /** See `RoutedNetwork`. */
   readonly subnets: readonly Cidr[];
   readonly node: NodeFact & { readonly id: NodeId; readonly chassisId: string };
   readonly gateway: GatewayFact;
@@ -35,7 +35,7 @@ export interface GatewaySite {
 
 /** Undefined while something is missing that will come, or when this node has no gateway or not the network. */
 export const gatewaySite = (name: string, view: View): GatewaySite | Diagnostic | undefined => {
-  const here = localNetwork(name, view);
+  const here = routedNetwork(name, view);
   if (here === undefined || !hasRouter(here.network)) return undefined;
   const gateway = view.gateway(view.node);
   const node = view.nodeFact(view.node);
@@ -60,12 +60,13 @@ export const gatewaySite = (name: string, view: View): GatewaySite | Diagnostic 
 export const isSite = (site: GatewaySite | Diagnostic): site is GatewaySite => 'network' in site;
 
 /** A layer-2 network has one when it has the second key. */
-const hasRouter = ({ topology, tunnelKeys }: NetworkFact): boolean => topology === 'layer3' || tunnelKeys.length > 1;
+const hasRouter = ({ topology, tunnelKeys }: RoutedNetworkFact): boolean =>
+  topology === 'layer3' || tunnelKeys.length > 1;
 
 type Inside = Pick<GatewaySite, 'joinSubnets' | 'joinAddresses' | 'links'>;
 
 /** A text says what is wrong. */
-const insideAddresses = (network: NetworkFact, node: NodeId): Inside | string => {
+const insideAddresses = (network: RoutedNetworkFact, node: NodeId): Inside | string => {
   const joinSubnets = ofNetworkFamilies(network, network.joinSubnets);
   const joinAddresses = nodeJoinAddresses(joinSubnets, node);
   if (joinAddresses === undefined) return `the join subnets ${joinSubnets.join(', ')} have no address for this node`;
@@ -77,7 +78,7 @@ const insideAddresses = (network: NetworkFact, node: NodeId): Inside | string =>
 
 type Outside = Pick<GatewaySite, 'nodeAddresses' | 'masqueradeAddresses'>;
 
-const outsideAddresses = (network: NetworkFact, gateway: GatewayFact, { cluster }: View): Outside | string => {
+const outsideAddresses = (network: RoutedNetworkFact, gateway: GatewayFact, { cluster }: View): Outside | string => {
   const isOwn = network.role !== 'default';
   const masquerade = isOwn ? networkMasqueradeAddresses(cluster, network.id, 'gateway') : [];
   if (masquerade === undefined) return `the masquerade subnets are too small for network id ${network.id}`;
@@ -93,7 +94,7 @@ const outsideAddresses = (network: NetworkFact, gateway: GatewayFact, { cluster 
 const hasFamily = (addresses: readonly InterfaceAddress[], family: Family): boolean =>
   addresses.some((address) => cidrFamily(address) === family);
 
-const problem = ({ name }: NetworkFact, why: string): Diagnostic => ({
+const problem = ({ name }: RoutedNetworkFact, why: string): Diagnostic => ({
   object: `Network/${name}`,
   severity: 'error',
   cause: 'network-without-gateway',

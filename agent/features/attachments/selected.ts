@@ -1,0 +1,69 @@
+/**
+ * The networks that a pod selects by its annotation (multi-network specification v1.3, section 4.1), as far as they are ours. One that
+ * cannot be followed refuses the pod: without an attachment that it has asked for it must not come up (section 7.2).
+ */
+import { isServed } from '../../../api/served-networks.ts';
+import { type Attachment, nadOf, type Selection, secondaryUnsupported } from '../../model/attachments.ts';
+import type { NetworkFact, PodFact } from '../../model/facts.ts';
+import type { View } from '../../model/view.ts';
+
+export type DesiredAttachment = Pick<Attachment, 'nadKey' | 'network' | 'role' | 'interfaceName' | 'selection'>;
+
+export interface SelectedNetworks {
+  /** In the order of the annotation. */
+  readonly networks: readonly DesiredAttachment[];
+  /** Why ADD refuses the pod, without full stops. */
+  readonly refused: readonly string[];
+  /** What it waits for. */
+  readonly waitingFor: readonly string[];
+}
+
+/** NADs of other plugins are not ours to attach, nor to refuse. */
+export const selectedNetworks = ({ selected = [] }: PodFact, view: View): SelectedNetworks => {
+  const found = selected.map((selection) => resolve(selection, view));
+  return {
+    networks: found.flatMap(({ network }) => network ?? []),
+    refused: [...unsupported(found), ...found.flatMap(({ refused }) => refused ?? [])],
+    waitingFor: found.flatMap(({ waitingFor }) => waitingFor ?? []),
+  };
+};
+
+interface Resolved {
+  readonly network?: DesiredAttachment;
+  readonly refused?: string;
+  readonly waitingFor?: string;
+  /** Its topology is not served: `red/storage as net1`. */
+  readonly unsupported?: string;
+}
+
+const resolve = (selection: Selection, view: View): Resolved => {
+  const { nadKey, interfaceName } = selection;
+  const nad = nadOf(selection);
+  const owner = view.nadOwner(nad);
+  if (owner === 'foreign') return {};
+  if (owner === undefined) {
+    const missing = `NetworkAttachmentDefinition ${nad} does not exist, or cannot be read`;
+    return { refused: `${missing}: the pod selects it as ${interfaceName}` };
+  }
+  const network = view.networkOfNad(nad);
+  if (network === undefined) return { waitingFor: `the network of NetworkAttachmentDefinition ${nad} has no id yet` };
+  if (network.role !== 'secondary')
+    return { refused: `${nad} as ${interfaceName}: a primary network cannot be selected` };
+  if (!isServed(network)) return { unsupported: `${nad} as ${interfaceName}` };
+  const impossible = impossibleRequest(selection, network);
+  if (impossible !== undefined) return { refused: `${nad} as ${interfaceName}: ${impossible}` };
+  return { network: { nadKey, network, role: 'secondary', interfaceName, selection } };
+};
+
+/** What the topology cannot follow. */
+const impossibleRequest = ({ ips, ipamClaim }: Selection, { topology }: NetworkFact): string | undefined => {
+  if (topology !== 'layer3') return undefined;
+  // Its address has to be one of the node's subnets, which whoever makes the pod does not know.
+  if (ips.length > 0) return 'ips: an address of a layer-3 network is its node’s to give';
+  return ipamClaim === undefined ? undefined : 'ipam-claim-reference: a layer-3 network has no persistent addresses';
+};
+
+const unsupported = (found: readonly Resolved[]): string[] => {
+  const names = found.flatMap((one) => one.unsupported ?? []);
+  return names.length === 0 ? [] : [secondaryUnsupported(names.join(', '))];
+};
