@@ -45,15 +45,16 @@ it('what a pod of this node selects is kept, and what nobody can read is passed 
 it('what a pod of this node asks for in vain is kept, one by one', () => {
   const annotations = {
     'k8s.v1.cni.cncf.io/networks':
-      '[{"name":"storage","bandwidth":{"ingressRate":1},"infiniband-guid":"x"},{"name":"other"}]',
+      '[{"name":"storage","bandwidth":{"ingressRate":1},"infiniband-guid":"24:8a:07:03:00:8d:ae:2f","ip":1},{"name":"other"}]',
     'v1.multus-cni.io/default-network':
-      '[{"namespace":"ovn-kubernetes","name":"default","portMappings":[],"cni-args":{}}]',
+      '[{"namespace":"ovn-kubernetes","name":"default","portMappings":[{"hostPort":1,"containerPort":1}],"cni-args":{}}]',
     'k8s.ovn.org/requested-primary-udn': 'blue',
   };
   const of = (asked: Readonly<Record<string, string>>, node?: string) => project(asked, node)?.fact.ignored;
   expect(of(annotations)).toEqual([
     { nad: 'red/storage', message: 'k8s.v1.cni.cncf.io/networks: red/storage: bandwidth has no effect' },
     { nad: 'red/storage', message: 'k8s.v1.cni.cncf.io/networks: red/storage: infiniband-guid has no effect' },
+    { nad: 'red/storage', message: 'k8s.v1.cni.cncf.io/networks: red/storage: "ip" is unknown and ignored' },
     { message: 'v1.multus-cni.io/default-network: portMappings has no effect' },
     { message: 'v1.multus-cni.io/default-network: cni-args has no effect' },
     { message: 'k8s.ovn.org/requested-primary-udn has no effect: a pod is on the primary network of its namespace' },

@@ -33,9 +33,14 @@ export const ignoredRequests = (
   return [
     ...selected.flatMap((one) => {
       const nad = nadKey(one.namespace, one.name);
-      return ignoredIn(one, `${POD_ANNOTATIONS.selection}: ${nad}`).map((message) => ({ nad, message }));
+      const where = `${POD_ANNOTATIONS.selection}: ${nad}`;
+      return [...unfollowedIn(one, where), ...unknownIn(one, where)].map((message) => ({ nad, message }));
     }),
-    ...ofDefault.flatMap((one) => ignoredIn(one, POD_ANNOTATIONS.defaultNetwork).map((message) => ({ message }))),
+    ...ofDefault.flatMap((one) => {
+      const where = POD_ANNOTATIONS.defaultNetwork;
+      const found = [...unfollowedOfDefault(one, where), ...unfollowedIn(one, where), ...unknownIn(one, where)];
+      return found.map((message) => ({ message }));
+    }),
     ...(requestedPrimary === undefined
       ? []
       : [
@@ -60,5 +65,31 @@ const readable = (
   }
 };
 
-const ignoredIn = ({ ignoredKeys = [] }: NetworkSelection, where: string): readonly string[] =>
-  ignoredKeys.map((key) => `${where}: ${key} has no effect`);
+/** Keys of the specification that no network of ours follows. */
+const unfollowedIn = (
+  { bandwidth, portMappings, cniArgs, infinibandGuid }: NetworkSelection,
+  where: string,
+): readonly string[] => [
+  ...(bandwidth === undefined ? [] : [withoutEffect(where, 'bandwidth')]),
+  ...(portMappings === undefined ? [] : [withoutEffect(where, 'portMappings')]),
+  ...(cniArgs === undefined ? [] : [withoutEffect(where, 'cni-args')]),
+  ...(infinibandGuid === undefined ? [] : [withoutEffect(where, 'infiniband-guid')]),
+];
+
+/** The pod's default interface and its routes are not the pod's to choose. */
+const unfollowedOfDefault = ({ interface: name, defaultRoute }: NetworkSelection, where: string): readonly string[] => [
+  ...(name === undefined ? [] : [withoutEffect(where, 'interface')]),
+  ...(defaultRoute.length === 0 ? [] : [withoutEffect(where, 'default-route')]),
+];
+
+const withoutEffect = (where: string, key: string): string => `${where}: ${key} has no effect`;
+
+/** One message for all: their author may have written thousands. */
+const unknownIn = ({ unknownKeys = [] }: NetworkSelection, where: string): readonly string[] => {
+  if (unknownKeys.length === 0) return [];
+  const named = unknownKeys.slice(0, NAMED_KEYS).map((key) => JSON.stringify(key.slice(0, 40)));
+  const more = unknownKeys.length > NAMED_KEYS ? ` and ${unknownKeys.length - NAMED_KEYS} more` : '';
+  return [`${where}: ${named.join(', ')}${more} ${unknownKeys.length === 1 ? 'is' : 'are'} unknown and ignored`];
+};
+
+const NAMED_KEYS = 5;

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseMac } from '../../net/mac.ts';
 import { attachmentsOf, parseDefaultNetworkSelection, parseNetworkSelections } from './network-selection.ts';
+import { elementSchema } from './selection-element.ts';
+import { SELECTION_FAULTS } from './selection-faults.ts';
 
 describe('network selections', () => {
   it.each([
@@ -41,8 +43,23 @@ describe('network selections', () => {
   });
 
   it('reads the JSON form', () => {
-    const text =
-      '[{"name":"a","ips":["10.0.0.5/24","fd00::5"],"mac":"02:03:04:05:06:07","default-route":["10.0.0.1"],"interface":"x","cni-args":{}}]';
+    const text = JSON.stringify([
+      {
+        name: 'a',
+        ips: ['10.0.0.5/24', 'fd00::5'],
+        mac: '02:03:04:05:06:07',
+        'default-route': ['10.0.0.1', 'fd00::1'],
+        interface: 'x',
+        bandwidth: { ingressRate: 1000, ingressBurst: 1600, egressRate: 2000 },
+        portMappings: [
+          { hostPort: 80, containerPort: 8080 },
+          { hostPort: 53, containerPort: 53, protocol: 'udp' },
+        ],
+        'cni-args': { any: { thing: [1] } },
+        'infiniband-guid': '24:8A:07:03:00:8D:AE:2F',
+      },
+      { name: 'b', namespace: '', 'ipam-claim-reference': 'claim', mac: null, 'default-route': [] },
+    ]);
     expect(parseNetworkSelections(text, 'ns/pod')).toEqual([
       {
         namespace: 'ns',
@@ -50,22 +67,39 @@ describe('network selections', () => {
         interface: 'x',
         ips: ['10.0.0.5', 'fd00::5'],
         mac: parseMac('02:03:04:05:06:07'),
-        defaultRoute: ['10.0.0.1'],
-        ipamClaim: undefined,
-        ignoredKeys: ['cni-args'],
+        defaultRoute: ['10.0.0.1', 'fd00::1'],
+        bandwidth: { ingressRate: 1000, ingressBurst: 1600, egressRate: 2000 },
+        portMappings: [
+          { hostPort: 80, containerPort: 8080, protocol: 'TCP' },
+          { hostPort: 53, containerPort: 53, protocol: 'UDP' },
+        ],
+        cniArgs: { any: { thing: [1] } },
+        infinibandGuid: '24:8a:07:03:00:8d:ae:2f',
       },
+      { namespace: 'ns', name: 'b', ips: [], defaultRoute: [], ipamClaim: 'claim' },
     ]);
   });
 
-  it.each([
-    ['a/b/c', '"a/b/c" is not [<namespace>/]<name>[@<interface>]'],
-    ['a@thisnameiswaytoolong', 'is not [<namespace>/]'],
-    ['[{"namespace":"x"}]', '[0].name: is required'],
-    ['[{"name":"a","ips":["10.0.0.300"]}]', '[0].ips[0]: "10.0.0.300" is not an IP address'],
-    ['{"name":"a"}', 'must be an array, is an object'],
-    ['[{"name":"a","mac":"01:00:5e:00:00:01"}]', '[0].mac: "01:00:5e:00:00:01" is not the MAC address of an interface'],
-  ])('refuses %s', (text, message) => {
-    expect(() => parseNetworkSelections(text, 'ns/pod')).toThrow(message);
+  it('notes keys that nobody knows, except those of other programs', () => {
+    const text = '[{"name":"a","ip":["10.0.0.5"],"com.example.key":1,"__proto__":2},{"name":"b"}]';
+    const [first, second] = parseNetworkSelections(text, 'ns/pod');
+    expect(first?.unknownKeys).toEqual(['ip', '__proto__']);
+    expect(second).not.toHaveProperty('unknownKeys');
+  });
+
+  it.each(SELECTION_FAULTS)('refuses $annotation', ({ annotation, message }) => {
+    const object = 'annotation k8s.v1.cni.cncf.io/networks of Pod ns/pod';
+    expect(() => parseNetworkSelections(annotation, 'ns/pod')).toThrow(expect.objectContaining({ message, object }));
+  });
+
+  it('has a fault of every key', () => {
+    const keys = new Set(SELECTION_FAULTS.map(({ key }) => key));
+    expect([...keys].filter((key) => key !== '')).toEqual(Object.keys(elementSchema.shape));
+  });
+
+  it('lets the default network have addresses and a claim, which virtual machines ask for', () => {
+    const text = '[{"name":"default","namespace":"ovn-kubernetes","ips":["10.0.0.9"],"ipam-claim-reference":"c"}]';
+    expect(parseDefaultNetworkSelection(text, 'ns/pod')).toMatchObject({ ips: ['10.0.0.9'], ipamClaim: 'c' });
   });
 
   it('allows one default network, by its name only', () => {

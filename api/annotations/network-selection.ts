@@ -6,12 +6,21 @@
 import { z } from 'zod';
 import type { Ip } from '../../net/ip.ts';
 import type { Mac } from '../../net/mac.ts';
-import { asText } from '../as-text.ts';
 import { ApiError } from '../errors.ts';
 import { nadKey, POD_ANNOTATIONS } from '../names.ts';
 import { parseJson, parseWith } from '../parse.ts';
-import { commaList, ipSchema, unicastMacSchema } from '../scalars.ts';
+import { commaList } from '../scalars.ts';
 import { annotationOf } from './annotation-of.ts';
+import {
+  type Bandwidth,
+  elementSchema,
+  isInterfaceName,
+  type PortMapping,
+  type SelectionElement,
+  SHORT_FORM,
+  unknownKeysOf,
+} from './selection-element.ts';
+import { brokenSelectionRule } from './selection-rules.ts';
 
 export interface NetworkSelection {
   readonly namespace: string;
@@ -21,11 +30,18 @@ export interface NetworkSelection {
   /** Requested addresses, without prefix length. */
   readonly ips: readonly Ip[];
   readonly mac?: Mac | undefined;
-  /** Gateways that become the pod's default route. */
+  /** Gateways that become the pod's default route, at most one per family. Of one pod's selections at most one has some. */
   readonly defaultRoute: readonly Ip[];
+  readonly bandwidth?: Bandwidth | undefined;
+  readonly portMappings?: readonly PortMapping[] | undefined;
+  /** For other plugins: `args.cni` of their configuration. */
+  readonly cniArgs?: Readonly<Record<string, unknown>> | undefined;
+  /** Lower case, with colons. */
+  readonly infinibandGuid?: string | undefined;
+  /** Name of an IPAMClaim in the pod's namespace. */
   readonly ipamClaim?: string | undefined;
-  /** Keys of the specification that it has, and that nothing here follows. */
-  readonly ignoredKeys?: readonly string[] | undefined;
+  /** Keys that the specification does not have and reserves, as they are written; absent where there are none. */
+  readonly unknownKeys?: readonly string[] | undefined;
 }
 
 /** A selection with what follows from its place in the list. */
@@ -38,9 +54,18 @@ export interface Attachment extends NetworkSelection {
 /** Networks of one pod besides its primary one: each takes an address, an interface and room in an annotation. */
 export const MOST_SELECTIONS = 32;
 
-/** @param pod `namespace/name`: its namespace is the default of elements without one @throws ApiError */
-export const parseNetworkSelections = (text: string, pod: string): readonly NetworkSelection[] =>
-  parseSelections(text, pod, POD_ANNOTATIONS.selection);
+/**
+ * All or nothing: one element that is wrong leaves the pod without any of its selections.
+ * @param pod `namespace/name`: its namespace is the default of elements without one @throws ApiError
+ */
+export const parseNetworkSelections = (text: string, pod: string): readonly NetworkSelection[] => {
+  const selections = parseSelections(text, pod, POD_ANNOTATIONS.selection);
+  const broken = brokenSelectionRule(attachmentsOf(selections));
+  if (broken === undefined) return selections;
+  const object = annotationOf('Pod', POD_ANNOTATIONS.selection, pod);
+  const { field, message } = broken;
+  throw new ApiError('ERR_API_RULE', `${field}: ${message}`, { object, field });
+};
 
 /** What a pod asks of its primary network. @throws ApiError */
 export const parseDefaultNetworkSelection = (text: string, pod: string): NetworkSelection => {
@@ -84,25 +109,34 @@ const parseSelections = (text: string, pod: string, annotation: string): readonl
   const value = parseJson(text, object);
   // Counted before any is looked at: an annotation has room for tens of thousands.
   if (Array.isArray(value)) refuseMany(value.length, object);
-  return parseWith(z.array(elementSchema), value, object).map((element) => ({
-    namespace: element.namespace ?? namespace,
-    name: element.name,
-    interface: element.interface,
-    ips: element.ips ?? [],
-    mac: element.mac,
-    defaultRoute: element['default-route'] ?? [],
-    ipamClaim: element['ipam-claim-reference'],
-    ...ignoredKeysOf(element),
+  const raw: readonly unknown[] = Array.isArray(value) ? value : [];
+  return parseWith(z.array(elementSchema), value, object).map((element, index) => ({
+    ...selectionOf(element, namespace),
+    ...unknownIn(raw[index]),
   }));
 };
 
-const ignoredKeysOf = (element: Readonly<Record<string, unknown>>): Pick<NetworkSelection, 'ignoredKeys'> => {
-  const ignoredKeys = IGNORED_KEYS.filter((key) => element[key] != null);
-  return ignoredKeys.length === 0 ? {} : { ignoredKeys };
-};
+const selectionOf = (element: SelectionElement, podNamespace: string): NetworkSelection => ({
+  namespace: element.namespace === undefined || element.namespace === '' ? podNamespace : element.namespace,
+  name: element.name,
+  interface: element.interface,
+  ips: element.ips ?? [],
+  mac: element.mac,
+  defaultRoute: element['default-route'] ?? [],
+  bandwidth: element.bandwidth,
+  portMappings: element.portMappings?.map(({ hostIP, ...mapping }) => ({
+    ...mapping,
+    ...(hostIP !== undefined && { hostIp: hostIP }),
+  })),
+  cniArgs: element['cni-args'],
+  infinibandGuid: element['infiniband-guid'],
+  ipamClaim: element['ipam-claim-reference'],
+});
 
-/** Multi-net-spec v1.3, section 4.1.2.1. */
-const IGNORED_KEYS = ['bandwidth', 'portMappings', 'cni-args', 'infiniband-guid'] as const;
+const unknownIn = (element: unknown): Pick<NetworkSelection, 'unknownKeys'> => {
+  const unknownKeys = unknownKeysOf(element);
+  return unknownKeys.length === 0 ? {} : { unknownKeys };
+};
 
 const refuseMany = (count: number, object: string): void => {
   if (count <= MOST_SELECTIONS) return;
@@ -113,44 +147,10 @@ const refuseMany = (count: number, object: string): void => {
 
 const shortForm = (text: string, podNamespace: string, object: string): NetworkSelection => {
   const [, namespace = podNamespace, name, interfaceName] = SHORT_FORM.exec(text) ?? [];
-  if (name === undefined) {
-    throw new ApiError('ERR_API_FIELD', `"${text}" is not [<namespace>/]<name>[@<interface>]`, { object });
+  if (name === undefined || (interfaceName !== undefined && !isInterfaceName(interfaceName))) {
+    throw new ApiError('ERR_API_FIELD', `"${text.slice(0, 400)}" is not [<namespace>/]<name>[@<interface>]`, {
+      object,
+    });
   }
   return { namespace, name, interface: interfaceName, ips: [], defaultRoute: [] };
 };
-
-const DNS_NAME = '[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?';
-const INTERFACE = '[^\\s/:@]{1,15}';
-const SHORT_FORM = new RegExp(`^(?:(${DNS_NAME})/)?(${DNS_NAME})(?:@(${INTERFACE}))?$`);
-
-const dnsName = (what: string): z.ZodType<string, string> =>
-  z.string().refine((text) => new RegExp(`^${DNS_NAME}$`).test(text), {
-    error: (issue) => `"${asText(issue.input)}" is not the name of a ${what}`,
-  });
-
-/** A prefix length behind an address is allowed and has no meaning: the subnet's counts. */
-const requestedIp = z
-  .string()
-  .transform((text) => text.replace(/\/[0-9]+$/, ''))
-  .pipe(ipSchema);
-
-/** One of each family is all that has a meaning; what is refused for its length is not read item by item. */
-const shortList = <Item extends z.ZodType>(item: Item) => z.array(z.unknown()).max(MOST_ADDRESSES).pipe(z.array(item));
-
-const MOST_ADDRESSES = 16;
-
-const elementSchema = z.object({
-  name: dnsName('NetworkAttachmentDefinition'),
-  namespace: dnsName('namespace').optional(),
-  interface: z
-    .string()
-    .refine((text) => new RegExp(`^${INTERFACE}$`).test(text), {
-      error: (issue) => `"${asText(issue.input)}" is not an interface name (at most 15 characters)`,
-    })
-    .optional(),
-  ips: shortList(requestedIp).nullish(),
-  mac: unicastMacSchema.optional(),
-  'default-route': shortList(ipSchema).nullish(),
-  'ipam-claim-reference': z.string().optional(),
-  ...Object.fromEntries(IGNORED_KEYS.map((key) => [key, z.unknown().optional()])),
-});

@@ -155,10 +155,6 @@ const secondaryAttachment = (pod: PodFacts, attachment: Attachment, registry: Ne
   if (!isOurs(record)) return NO_ATTACHMENTS;
   const { nadKey, ips, mac, defaultRoute, ipamClaim } = attachment;
   const problems = refuseClaim(ipamClaim, nad, record, { pod, nadKey });
-  // Multi-net-spec v1.3, section 4.1.2.1.11.
-  if (ipamClaim !== undefined && ips.length > 0) {
-    problems.push(`network ${record.name}: "ips" and "ipam-claim-reference" exclude each other`);
-  }
   if (problems.length > 0) return { layer2: [], problems };
   return {
     layer2: [

@@ -186,7 +186,7 @@ describe('a claim', () => {
     expect(await addressOf('ns/a', 'ns/net')).toBe('100.200.0.1/16');
     expect((await statusOf('ns/c'))?.ips).toEqual(['100.200.0.1/16']);
     expect(eventsAbout('both')).toEqual([
-      'ErrorAllocatingPod: network red: "ips" and "ipam-claim-reference" exclude each other',
+      'ErrorAllocatingPod: annotation k8s.v1.cni.cncf.io/networks of Pod ns/both: [0].ipam-claim-reference: excludes "ips": the addresses are those of the claim',
     ]);
   });
 
