@@ -43,5 +43,5 @@ export type { OperationResult } from './transact/outcome.ts';
 export { NamedUuid, type RowValues, type Test, Transaction, type Where } from './transact/transaction.ts';
 export { isUuid, type Uuid } from './uuid.ts';
 export type { Dial, DialOptions, TlsCredentials } from './wire/dial.ts';
-export type { WireAtom, WireRow, WireValue } from './wire/notation.ts';
+export type { WireAtom, WireMap, WireRow, WireValue } from './wire/notation.ts';
 export { formatRemote, parseRemote, parseRemotes, type Remote } from './wire/remote.ts';

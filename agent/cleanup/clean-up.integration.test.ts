@@ -31,6 +31,7 @@ import { Uplink } from '../node/uplink/uplink.ts';
 import type { CleanupOptions } from '../options/options.ts';
 import type { Backends } from '../reconcile/node-datapath.ts';
 import { removeAll } from './clean-up.ts';
+import { removeConnectionLimits, removeLeftLimits } from './connection-limits.ts';
 import { ledgerPath, rememberingSysctls } from './sysctl-ledger.ts';
 
 let node: RealNode;
@@ -234,5 +235,50 @@ describe('after cleanup the node is as before the agent', () => {
     expect(await dump()).not.toEqual(before);
     await cleanUp();
     expect(await dump()).toEqual(before);
+  });
+});
+
+describe('limits of connections', () => {
+  it('go from Open vSwitch when ovn-controller has forgotten them, and no others', async () => {
+    const { northbound, openvswitch } = databases;
+    const limited = { options: ['map', [['ct-zone-limit', '5000']]] } as const;
+    await northbound.session.transact([
+      // As if ovn-controller had answered.
+      { op: 'update', table: 'NB_Global', where: [], row: { hv_cfg: 1000 } },
+      {
+        op: 'insert',
+        table: 'Logical_Router',
+        row: { name: 'ours', ...limited, external_ids: ['map', [['ovn-udn/key', 'x']]] },
+      },
+    ]);
+    const named = ['left', 'foreign', 'default', 'back'];
+    await openvswitch.session.transact([
+      ...named.map((name, index) => ({
+        op: 'insert' as const,
+        table: 'CT_Zone',
+        'uuid-name': name,
+        row: [{ limit: 5000 }, { limit: 5001 }, {}, { limit: 2 ** 32 - 1 }][index] ?? {},
+      })),
+      {
+        op: 'insert',
+        table: 'Datapath',
+        'uuid-name': 'datapath',
+        row: {
+          datapath_version: '1',
+          ct_zones: ['map', named.map((name, zone) => [zone, ['named-uuid', name]] as const)],
+        },
+      },
+      {
+        op: 'mutate',
+        table: 'Open_vSwitch',
+        where: [],
+        mutations: [['datapaths', 'insert', ['map', [['netdev', ['named-uuid', 'datapath']]]]]],
+      },
+    ]);
+    await eventually(() => Promise.resolve(expect([...northbound.replica.rows('Logical_Router')]).toHaveLength(1)));
+    await removeLeftLimits(openvswitch.session, await removeConnectionLimits(databases, signal), signal);
+    const zones = await node.ovs('--bare', '--columns=limit', 'list', 'CT_Zone');
+    expect(zones.split('\n').filter((line) => line !== '')).toEqual(['5001']);
+    expect(await node.ovs('--bare', '--columns=ct_zones', 'list', 'Datapath')).toMatch(/^1=\S+ 2=\S+/);
   });
 });

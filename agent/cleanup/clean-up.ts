@@ -27,7 +27,7 @@ import { Uplink } from '../node/uplink/uplink.ts';
 import type { CleanupOptions } from '../options/options.ts';
 import type { Backends, DatapathBackend } from '../reconcile/node-datapath.ts';
 import { claimNode } from '../status/running-agent.ts';
-import { removeConnectionLimits } from './connection-limits.ts';
+import { removeConnectionLimits, removeLeftLimits } from './connection-limits.ts';
 import { emptyBackend, emptyBridge, leaveIntegrationBridge, removeMasquerade } from './datapath-parts.ts';
 import { forgetConnections, removeChassis, removeSockets } from './left-behind.ts';
 import { unpatchOperations } from './patch-ports.ts';
@@ -118,20 +118,24 @@ export interface CleanupSite extends CleanupEdges {
  */
 const parts = (site: CleanupSite): readonly Part[] => {
   const { options, databases, netlink, backends, conntrack } = site;
+  let limits: ReadonlySet<number> = new Set();
   return [
     { what: 'CNI plugin and configuration', remove: () => uninstall(options) },
     { what: 'sockets of the agent', remove: () => removeSockets(options) },
+    // Before the ports: of one that is gone ovn-controller leaves the limit.
+    {
+      what: 'limits of connections',
+      needs: 'northbound',
+      remove: async (signal) => {
+        limits = await removeConnectionLimits(databases, signal);
+      },
+    },
     {
       what: 'ports and interfaces of pods',
       needs: 'openvswitch',
       remove: (signal) => removeInterfaces(databases, netlink, signal),
     },
     { what: 'frame filters of pods', remove: (signal) => clearFilters(netlink, signal) },
-    {
-      what: 'limits of connections',
-      needs: 'northbound',
-      remove: (signal) => removeConnectionLimits(databases, signal),
-    },
     {
       what: 'northbound rows',
       needs: 'northbound',
@@ -154,7 +158,11 @@ const parts = (site: CleanupSite): readonly Part[] => {
           { what: 'links, routes and rules', remove: (signal: AbortSignal) => emptyBackend(backends.host, signal) },
         ]),
     { what: 'gateway bridge', needs: 'openvswitch', remove: (signal) => leaveBridge(site, signal) },
-    { what: 'settings of Open vSwitch', needs: 'openvswitch', remove: (signal) => removeSettings(databases, signal) },
+    {
+      what: 'settings of Open vSwitch',
+      needs: 'openvswitch',
+      remove: (signal) => removeSettings(databases, limits, signal),
+    },
     {
       what: 'settings of the kernel',
       remove: (signal) => restoreSysctls(netlink, ledgerPath(options.statusSocket), signal),
@@ -233,9 +241,14 @@ const removeInterfaces = async (
   await collectGarbage({ interfaces, ports, kept: [] }, signal);
 };
 
-const removeSettings = async (databases: Databases, signal: AbortSignal): Promise<void> => {
+const removeSettings = async (
+  databases: Databases,
+  limits: ReadonlySet<number>,
+  signal: AbortSignal,
+): Promise<void> => {
   await awaitController(databases, signal);
   const { session, replica } = databases.openvswitch;
+  await removeLeftLimits(session, limits, signal);
   const [row] = replica.rows('Open_vSwitch');
   await transactSome(session, restoreOperations(row?.external_ids ?? {}), signal);
   await empty(databases.openvswitch, withdrawal.openvswitch, signal);

@@ -2,6 +2,7 @@
  * Takes the limits of connections back before their rows go: ovn-controller removes its rows of CT_Zone with a limit, and leaves those
  * of routers and ports that are gone.
  */
+import type { OvsdbSession, WireMap, WireValue } from '../../ovsdb/index.ts';
 import type { Databases } from '../databases/databases.ts';
 import { OWNER_KEY } from '../model/ownership.ts';
 import { whenInstalled } from './when-installed.ts';
@@ -14,15 +15,24 @@ const LIMITED = [
 
 const LIMIT = 'ct-zone-limit';
 
-/** Waits until ovn-controller has done it; where it does not answer, what it has written stays. */
+/**
+ * Waits until ovn-controller has done it; where it does not answer, what it has written stays.
+ * @returns the limits that only rows of ours had, connections of a zone
+ */
 export const removeConnectionLimits = async (
   { northbound: { replica, session } }: Pick<Databases, 'northbound'>,
   signal: AbortSignal,
-): Promise<void> => {
+): Promise<ReadonlySet<number>> => {
+  await replica.whenSynced(signal);
+  const limits = new Set<number>();
+  const foreign = new Set<number>();
   const operations = LIMITED.flatMap(([table, column]) =>
     [...replica.rows(table)].flatMap((row) => {
       const values: Readonly<Record<string, string>> = 'options' in row ? row.options : row.other_config;
-      if (values[LIMIT] === undefined || row.external_ids[OWNER_KEY] === undefined) return [];
+      if (values[LIMIT] === undefined) return [];
+      const ours = row.external_ids[OWNER_KEY] !== undefined;
+      (ours ? limits : foreign).add(Number(values[LIMIT]));
+      if (!ours) return [];
       return {
         op: 'mutate' as const,
         table,
@@ -31,12 +41,53 @@ export const removeConnectionLimits = async (
       };
     }),
   );
-  if (operations.length === 0) return;
+  const own = limits.difference(foreign);
+  if (operations.length === 0) return own;
   await session.transact(operations, signal);
   // Its rows of CT_Zone are in a transaction of their own with Open vSwitch, which it repeats in its next round when it was refused: on a
   // busy machine more than once. A round without news takes milliseconds.
   for (let round = 0; round < ROUNDS; round++) await whenInstalled(session, INSTALLED_MS, signal);
+  return own;
 };
 
 const ROUNDS = 5;
 const INSTALLED_MS = 20_000;
+
+/**
+ * Removes the rows of CT_Zone that ovn-controller has left: on a busy machine it forgets zones whose ports go meanwhile, and writes the
+ * limit that it took back as 2^32 - 1. Call it when no northbound row has a limit of ours any more. Nothing else says whose a row is.
+ */
+export const removeLeftLimits = async (
+  session: Pick<OvsdbSession, 'transact'>,
+  limits: ReadonlySet<number>,
+  signal: AbortSignal,
+): Promise<void> => {
+  if (limits.size === 0) return;
+  const columns = ['_uuid'];
+  const found = await session.transact(
+    [
+      { op: 'select', table: 'Datapath', where: [], columns: ['_uuid', 'ct_zones'] },
+      ...[...limits, TAKEN_BACK].map((limit) => ({
+        op: 'select' as const,
+        table: 'CT_Zone',
+        where: [['limit', '==', limit]] as const,
+        columns,
+      })),
+    ],
+    signal,
+  );
+  const [datapaths, ...zones] = found.map((result) => result?.rows ?? []);
+  const left = new Set(zones.flat().map(({ _uuid }) => String(_uuid)));
+  const operations = (datapaths ?? []).map(({ _uuid = '', ct_zones }) => ({
+    op: 'mutate' as const,
+    table: 'Datapath',
+    where: [['_uuid', '==', _uuid]] as const,
+    mutations: [['ct_zones', 'delete', ['map', pairsOf(ct_zones).filter(([, row]) => left.has(String(row)))]]] as const,
+  }));
+  if (left.size > 0) await session.transact(operations, signal);
+};
+
+const TAKEN_BACK = 2 ** 32 - 1;
+
+const pairsOf = (map: WireValue | undefined): WireMap[1] =>
+  Array.isArray(map) && map[0] === 'map' ? (map as WireMap)[1] : [];
