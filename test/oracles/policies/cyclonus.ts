@@ -27,10 +27,10 @@ export type CyclonusStep = z.infer<typeof stepSchema>;
 
 const casesSchema = z.array(z.object({ title: z.string(), steps: z.array(stepSchema) }));
 
-/** Three minutes of one core, once. */
-export const cyclonusCases = async (): Promise<z.infer<typeof casesSchema>> => {
+/** Three minutes of one core, once. @param family of the pods' addresses */
+export const cyclonusCases = async (family: 4 | 6): Promise<z.infer<typeof casesSchema>> => {
   const { cyclonus } = await ensurePrograms(['cyclonus'], await cyclonusModule(), { progress: () => {} });
-  const { stdout } = await promisify(execFile)(cyclonus, { maxBuffer: 2 ** 26 });
+  const { stdout } = await promisify(execFile)(cyclonus, [String(family)], { maxBuffer: 2 ** 26 });
   return casesSchema.parse(JSON.parse(stdout));
 };
 

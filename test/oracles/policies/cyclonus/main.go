@@ -1,5 +1,5 @@
 // Dumps the cases that cyclonus generates: for every step the objects that are there, and what cyclonus' own evaluator says of every
-// pair of pods. Built by ../cyclonus.ts.
+// pair of pods, whose addresses are of the family that the argument names (4 or 6). Built by ../cyclonus.ts.
 package main
 
 import (
@@ -43,9 +43,14 @@ type dumped struct {
 
 var namespaces = []string{"x", "y", "z"}
 
-const prefix = "10.128.0."
+var isIPv6 bool
 
-func address(index int) string { return fmt.Sprintf("%s%d", prefix, 10+index) }
+func address(index int) string {
+	if isIPv6 {
+		return fmt.Sprintf("fd00:10:128::%x", 10+index)
+	}
+	return fmt.Sprintf("10.128.0.%d", 10+index)
+}
 
 func resources() *probe.Resources {
 	all := &probe.Resources{Namespaces: map[string]map[string]string{}}
@@ -143,6 +148,7 @@ func (s *state) dump() step {
 }
 
 func main() {
+	isIPv6 = os.Args[1] == "6"
 	podZC := must(resources().GetPod("z", "c"))
 	all := []dumped{}
 	for _, testCase := range generator.NewTestCaseGenerator(true, podZC.IP, namespaces, nil, nil).GenerateTestCases() {
