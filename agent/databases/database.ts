@@ -8,7 +8,7 @@ import type { Unsupported } from '../../ovsdb/schema/support.ts';
 import type { MonitorSink } from '../../ovsdb/session/monitor-sink.ts';
 import { OvsdbSession, type SessionState } from '../../ovsdb/session/session.ts';
 import { parseRemotes } from '../../ovsdb/wire/remote.ts';
-import { compareOwners } from '../features/owner-order.ts';
+import { BARE_OWNERS, compareOwners } from '../features/owner-order.ts';
 import { OWNER_KEY } from '../model/ownership.ts';
 
 export type DatabaseName = 'northbound' | 'southbound' | 'openvswitch';
@@ -34,7 +34,7 @@ export interface DatabaseOptions<R extends MirroredReplica> {
 
 export class Database<DB, R extends MirroredReplica> {
   readonly name: DatabaseName;
-  readonly desired = new DesiredRows<DB>(compareOwners);
+  readonly desired = new DesiredRows<DB>(compareOwners, BARE_OWNERS);
   readonly replica: R;
   readonly session: OvsdbSession;
   readonly reconciler: OvsdbReconciler<DB>;

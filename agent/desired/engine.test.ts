@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
+import { parseIp } from '../../net/ip.ts';
 import { FactStore } from '../model/fact-store.ts';
 import type { Feature } from '../model/fragment.ts';
 import { MemorySinks } from '../render/memory-sinks.ts';
@@ -134,5 +135,59 @@ it('a feature that throws keeps what it desired before, says so, and stops no ot
   broken = false;
   facts.set('node', 'n1', { ...node, name: 'n1', chassisId: 'd' });
   engine.flush();
+  expect(engine.diagnostics.size).toBe(0);
+});
+
+it('elements that follow from one fact each come and go with it, and stay while it cannot be rendered', () => {
+  const facts = new FactStore();
+  const sinks = new MemorySinks();
+  let broken = false;
+  const feature: Feature = {
+    name: 'policy-peers',
+    over: 'policyPeer',
+    members: ({ sets }) => {
+      if (broken) throw new Error('no idea');
+      return [...sets].flatMap(([set, ips]) =>
+        ips.map((value) => ({ table: 'Address_Set' as const, row: set, column: 'addresses' as const, value })),
+      );
+    },
+  };
+  const calls: unknown[] = [];
+  const replaceMembers: typeof sinks.northbound.replaceMembers = (subject, before, after) => {
+    calls.push([
+      subject,
+      before.map(({ row, value }) => `${row} ${value}`),
+      after.map(({ row, value }) => `${row} ${value}`),
+    ]);
+  };
+  const { settings } = new TestCluster('n1');
+  const northbound = { ...sinks.northbound, replaceMembers, set: () => undefined, delete: () => undefined };
+  const flushed: (readonly string[])[] = [];
+  const engine = createEngine({
+    ...{ features: [feature], facts, settings, sinks: { ...sinks, northbound }, schedule: () => undefined },
+    onFlush: (owners) => flushed.push(owners),
+  });
+  const peer = (set: string, ip: string) => ({ sets: new Map([[set, [parseIp(ip)]]]) });
+  facts.set('policyPeer', 'a/x', peer('s', '10.0.0.1'));
+  engine.start();
+  engine.flush();
+  facts.set('policyPeer', 'a/x', peer('s', '10.0.0.2'));
+  facts.set('policyPeer', 'a/x', peer('t', '10.0.0.3'));
+  engine.flush();
+  facts.set('policyPeer', 'a/x', peer('t', '10.0.0.3'));
+  engine.flush();
+  expect(calls).toEqual([
+    ['a/x', [], ['s 10.0.0.1']],
+    ['a/x', ['s 10.0.0.1'], ['t 10.0.0.3']],
+  ]);
+  expect(flushed).toEqual([['policy-peers:a/x'], ['policy-peers:a/x'], []]);
+  broken = true;
+  facts.set('policyPeer', 'a/x', peer('u', '10.0.0.4'));
+  engine.flush();
+  expect(engine.diagnostics.get('policy-peers:a/x')?.[0]?.message).toBe('rendering failed: no idea');
+  broken = false;
+  facts.set('policyPeer', 'a/x', undefined);
+  engine.flush();
+  expect(calls.slice(2)).toEqual([['a/x', ['t 10.0.0.3'], []]]);
   expect(engine.diagnostics.size).toBe(0);
 });

@@ -13,22 +13,35 @@ import { messageOf } from '../../base/error-message.ts';
 import type { HostItem } from '../../datapath/host/types.ts';
 import type { NftItem } from '../../datapath/nftables/types.ts';
 import type { BridgeItem } from '../../datapath/openflow/types.ts';
-import type { DesiredFragment } from '../../ovsdb/desired/types.ts';
+import type { DesiredFragment, Member } from '../../ovsdb/desired/types.ts';
 import type { OpenVSwitch } from '../../ovsdb/models/open-vswitch.gen.ts';
 import type { OvnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
 import type { OvnSouthbound } from '../../ovsdb/models/ovn-southbound.gen.ts';
 import type { PodAttachments } from '../model/attachments.ts';
 import type { FactCell, FactReader, FactStore } from '../model/fact-store.ts';
-import { type Diagnostic, EMPTY_FRAGMENT, type Feature, type Fragment, type SubjectKind } from '../model/fragment.ts';
+import {
+  type Diagnostic,
+  EMPTY_FRAGMENT,
+  type Feature,
+  type Fragment,
+  type RenderedFeature,
+  type SubjectKind,
+} from '../model/fragment.ts';
 import type { NodePortItem } from '../model/node-ports.ts';
 import { TrackedView } from '../model/tracked-view.ts';
 import type { LocalSettings } from '../model/view.ts';
+import { BareMembers, isRendered } from './bare-members.ts';
 import { type AnySubject, subjectKey, subjectsOf, subjectsWith } from './subjects.ts';
 
 /** Takes what owners want of one database. Replaces what the same owner desired before. */
 export interface FragmentSink<DB> {
   set(owner: string, fragment: DesiredFragment<DB>): void;
   delete(owner: string): void;
+}
+
+/** Takes elements of sets, and what the same was before. @see DesiredRows.replaceMembers */
+export interface MemberSink<DB> {
+  replaceMembers(subject: string, before: readonly Member<DB>[], after: readonly Member<DB>[]): void;
 }
 
 /** Takes which networks the pods of this node are attached to, by owner. */
@@ -50,7 +63,7 @@ export interface ItemSink<Item> {
 }
 
 export interface Sinks {
-  readonly northbound: FragmentSink<OvnNorthbound>;
+  readonly northbound: FragmentSink<OvnNorthbound> & MemberSink<OvnNorthbound>;
   readonly southbound: FragmentSink<OvnSouthbound>;
   readonly openvswitch: FragmentSink<OpenVSwitch>;
   readonly openflow: ItemSink<BridgeItem>;
@@ -92,14 +105,20 @@ class RenderingEngine implements Engine {
   readonly #view: TrackedView;
   readonly #fragments = new Map<string, FragmentSource>();
   readonly #stale = new Set<FragmentSource>();
-  readonly #featuresOf: ReadonlyMap<SubjectKind, readonly Feature[]>;
+  readonly #featuresOf: ReadonlyMap<SubjectKind, readonly RenderedFeature[]>;
+  readonly #members: BareMembers;
   #scheduled = false;
   #unlisten: (() => void) | undefined;
 
   constructor(options: EngineOptions) {
     this.#options = options;
     this.#view = new TrackedView(options.facts, options.settings);
-    this.#featuresOf = Map.groupBy(options.features, ({ over }) => over);
+    const { features, facts, sinks } = options;
+    this.#featuresOf = Map.groupBy(features.filter(isRendered), ({ over }) => over);
+    this.#members = new BareMembers({
+      ...{ features, facts, sink: sinks.northbound, diagnostics: this.diagnostics },
+      onChange: () => this.#scheduleFlush(),
+    });
   }
 
   start(): void {
@@ -110,10 +129,12 @@ class RenderingEngine implements Engine {
     for (const kind of this.#featuresOf.keys()) {
       for (const subject of subjectsOf(kind, facts)) this.#setPresent(subject, true);
     }
+    this.#members.start();
   }
 
   stop(): void {
     this.#unlisten?.();
+    this.#members.stop();
     for (const source of this.#fragments.values()) this.#forget(source);
     this.#fragments.clear();
     this.#stale.clear();
@@ -123,7 +144,7 @@ class RenderingEngine implements Engine {
     const { onFlush, monotonic = () => performance.now() } = this.#options;
     const start = monotonic();
     this.#scheduled = true;
-    const rendered: string[] = [];
+    const rendered = this.#members.flush();
     // What is used is a fact again (`networkInUse`): what follows from it belongs to the same transaction.
     for (let round = 0; this.#stale.size > 0 && round < MAX_ROUNDS; round++) {
       const stale = [...this.#stale];
@@ -145,7 +166,7 @@ class RenderingEngine implements Engine {
     }
   }
 
-  #newSource(owner: string, feature: Feature, subject: AnySubject): FragmentSource {
+  #newSource(owner: string, feature: RenderedFeature, subject: AnySubject): FragmentSource {
     const source = new FragmentSource(owner, feature, subject, this.#markStale);
     this.#fragments.set(owner, source);
     return source;
@@ -223,7 +244,7 @@ const NOTHING_READ: readonly FactCell[] = [];
 
 class FragmentSource implements FactReader {
   readonly owner: string;
-  readonly feature: Feature;
+  readonly feature: RenderedFeature;
   readonly subject: AnySubject;
   readonly #onStale: (source: FragmentSource) => void;
   reads: readonly FactCell[] = NOTHING_READ;
@@ -231,7 +252,7 @@ class FragmentSource implements FactReader {
   /** Something of it may be in the sinks, or among the diagnostics. */
   isPublished = false;
 
-  constructor(owner: string, feature: Feature, subject: AnySubject, onStale: (source: FragmentSource) => void) {
+  constructor(owner: string, feature: RenderedFeature, subject: AnySubject, onStale: (source: FragmentSource) => void) {
     this.owner = owner;
     this.feature = feature;
     this.subject = subject;

@@ -1,6 +1,6 @@
 /** Which subjects there are, and how they follow from the facts. */
 import type { FactStore } from '../model/fact-store.ts';
-import type { FactKind } from '../model/facts.ts';
+import type { ReadKind } from '../model/facts.ts';
 import type { SubjectKind, Subjects } from '../model/fragment.ts';
 
 export type AnySubject = {
@@ -34,8 +34,6 @@ export const subjectKey = ({ kind, value }: AnySubject): string => {
       return value.set;
     case 'denyGroup':
       return value.group;
-    case 'policyPeer':
-      return value.pod;
   }
 };
 
@@ -66,13 +64,11 @@ export const subjectsOf = (kind: SubjectKind, facts: FactStore): AnySubject[] =>
       return [...facts.ids('domainSet')].map((set) => ({ kind, value: { set } }));
     case 'denyGroup':
       return [...facts.ids('denyGroup')].map((group) => ({ kind, value: { group } }));
-    case 'policyPeer':
-      return [...facts.ids('policyPeer')].map((pod) => ({ kind, value: { pod } }));
   }
 };
 
 /** The subjects that come, or go, with a fact. */
-export const subjectsWith = (fact: FactKind, id: string, facts: FactStore): AnySubject[] => {
+export const subjectsWith = (fact: ReadKind, id: string, facts: FactStore): AnySubject[] => {
   switch (fact) {
     case 'node':
       return [
@@ -99,8 +95,6 @@ export const subjectsWith = (fact: FactKind, id: string, facts: FactStore): AnyS
       return [{ kind: 'domainSet', value: { set: id } }];
     case 'denyGroup':
       return [{ kind: 'denyGroup', value: { group: id } }];
-    case 'policyPeer':
-      return [{ kind: 'policyPeer', value: { pod: id } }];
     case 'domainAddresses':
     case 'nodeSubnets':
     case 'networkPrefix':

@@ -3,8 +3,12 @@
  * pods. So nothing that a tenant names takes the place of infrastructure, whatever features are called.
  */
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
-import type { SubjectKind } from '../model/fragment.ts';
+import type { Feature } from '../model/fragment.ts';
 import { FEATURES } from './index.ts';
+import { policyPeers } from './policies/peers.ts';
+
+/** What the names of those begin with of whom nothing is kept but their elements (`DesiredRows.replaceMembers`). */
+export const BARE_OWNERS = `${policyPeers.name}:`;
 
 /** Negative: `a` has its way. Total, and zero only for one owner. */
 export const compareOwners = (a: string, b: string): number => rankOf(a) - rankOf(b) || (a < b ? -1 : a > b ? 1 : 0);
@@ -67,7 +71,7 @@ const rankOf = (owner: string): number => {
   }
 };
 
-const parsed = (owner: string): { kind: SubjectKind | undefined; subject: string } => {
+const parsed = (owner: string): { kind: Feature['over'] | undefined; subject: string } => {
   const colon = owner.indexOf(':');
   return { kind: KINDS.get(owner.slice(0, colon)), subject: owner.slice(colon + 1) };
 };
@@ -75,4 +79,4 @@ const parsed = (owner: string): { kind: SubjectKind | undefined; subject: string
 /** A node's name has no slash, a network's may. */
 const networkOf = (subject: string): string => subject.slice(subject.indexOf('/') + 1);
 
-const KINDS: ReadonlyMap<string, SubjectKind> = new Map(FEATURES.map(({ name, over }) => [name, over]));
+const KINDS: ReadonlyMap<string, Feature['over']> = new Map(FEATURES.map(({ name, over }) => [name, over]));

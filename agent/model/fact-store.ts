@@ -1,10 +1,10 @@
 /** Holds the facts and emits which changed. A reader of a fact through `reader` is notified when it changes. */
 import { isDeepStrictEqual } from 'node:util';
-import type { FactKind, Facts, GatewayFact, PodFact } from './facts.ts';
+import type { BareKind, FactKind, Facts, GatewayFact, PodFact, ReadKind } from './facts.ts';
 import { LockedAddresses } from './locked-addresses.ts';
 
 /** A fact's place. It exists as long as the fact has a value or a reader. */
-export interface FactCell<Kind extends FactKind = FactKind> {
+export interface FactCell<Kind extends ReadKind = ReadKind> {
   readonly kind: Kind;
   readonly id: string;
   value: Facts[Kind] | undefined;
@@ -20,19 +20,45 @@ export interface FactReader {
 }
 
 /** A fact came or went, which makes or ends fragments about it. */
-export type FactListener = (kind: FactKind, id: string, present: boolean) => void;
+export type FactListener = (kind: ReadKind, id: string, present: boolean) => void;
+
+/** A fact that no fragment reads came, went, or is another. */
+export type BareListener = (change: BareChange) => void;
+export interface BareChange<Kind extends BareKind = BareKind> {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly before: Facts[Kind] | undefined;
+}
 
 export class FactStore {
   readonly #cells = new Map<FactKind, Map<string, FactCell>>();
   readonly #listeners = new Set<FactListener>();
+  /** Without a cell each: there are very many. */
+  readonly #bare: { readonly [Kind in BareKind]: Map<string, Facts[Kind]> } = { policyPeer: new Map() };
+  readonly #bareListeners = new Set<BareListener>();
   readonly #locked = new LockedAddresses();
 
   get<Kind extends FactKind>(kind: Kind, id: string): Facts[Kind] | undefined {
-    return this.#find(kind, id)?.value;
+    const value = isBare(kind) ? this.#bare[kind].get(id) : this.#find(kind as ReadKind, id)?.value;
+    return value as Facts[Kind] | undefined;
   }
 
   /** Undefined takes the fact away. An equal value is no change. */
   set<Kind extends FactKind>(kind: Kind, id: string, value: Facts[Kind] | undefined): void {
+    if (isBare(kind)) this.#setBare(kind, id, value as Facts[BareKind] | undefined);
+    else this.#setRead(kind as ReadKind, id, value as Facts[ReadKind] | undefined);
+  }
+
+  #setBare(kind: BareKind, id: string, value: Facts[BareKind] | undefined): void {
+    const facts = this.#bare[kind];
+    const before = facts.get(id);
+    if (before === value || isDeepStrictEqual(before, value)) return;
+    if (value === undefined) facts.delete(id);
+    else facts.set(id, value);
+    for (const listener of this.#bareListeners) listener({ kind, id, before });
+  }
+
+  #setRead<Kind extends ReadKind>(kind: Kind, id: string, value: Facts[Kind] | undefined): void {
     const known = this.#find(kind, id);
     const before = known?.value;
     if (before === value || isDeepStrictEqual(before, value)) return;
@@ -48,6 +74,7 @@ export class FactStore {
 
   /** The ids of all facts of a kind, in the order in which they came. */
   *ids(kind: FactKind): Generator<string> {
+    if (isBare(kind)) yield* this.#bare[kind].keys();
     for (const cell of this.#cells.get(kind)?.values() ?? []) if (cell.value !== undefined) yield cell.id;
   }
 
@@ -56,8 +83,13 @@ export class FactStore {
     return () => this.#listeners.delete(listener);
   }
 
+  listenBare(listener: BareListener): () => void {
+    this.#bareListeners.add(listener);
+    return () => this.#bareListeners.delete(listener);
+  }
+
   /** For a reader that is going to subscribe. */
-  cell<Kind extends FactKind>(kind: Kind, id: string): FactCell<Kind> {
+  cell<Kind extends ReadKind>(kind: Kind, id: string): FactCell<Kind> {
     return this.#find(kind, id) ?? this.#add(kind, id);
   }
 
@@ -76,7 +108,7 @@ export class FactStore {
     this.#dropIfUnused(cell);
   }
 
-  #add<Kind extends FactKind>(kind: Kind, id: string): FactCell<Kind> {
+  #add<Kind extends ReadKind>(kind: Kind, id: string): FactCell<Kind> {
     const cell: FactCell<Kind> = { kind, id, value: undefined, readers: undefined, listed: undefined };
     const cells = this.#cells.get(kind) ?? new Map<string, FactCell>();
     this.#cells.set(kind, cells.set(id, cell as unknown as FactCell));
@@ -89,7 +121,7 @@ export class FactStore {
     }
   }
 
-  #find<Kind extends FactKind>(kind: Kind, id: string): FactCell<Kind> | undefined {
+  #find<Kind extends ReadKind>(kind: Kind, id: string): FactCell<Kind> | undefined {
     return this.#cells.get(kind)?.get(id) as FactCell<Kind> | undefined;
   }
 
@@ -99,6 +131,8 @@ export class FactStore {
       this.#cells.get(cell.kind)?.delete(cell.id);
   }
 }
+
+const isBare = (kind: FactKind): kind is BareKind => kind === 'policyPeer';
 
 /** They may read again, and so change the set, while they are told. */
 const readersOf = ({ readers }: Pick<FactCell, 'readers'>): readonly FactReader[] => {

@@ -284,6 +284,10 @@ export interface Facts {
 export const LOCAL = '';
 
 export type FactKind = keyof Facts;
+/** Of which there is one for each pod of the cluster: no fragment reads them. */
+export type BareKind = 'policyPeer';
+/** What fragments can read. */
+export type ReadKind = Exclude<FactKind, BareKind>;
 
 /** Node names have no slash (RFC 1123), so this is unique whatever a network is called. */
 export const nodeSubnetsId = (node: string, network: string): string => `${node}/${network}`;

@@ -6,11 +6,12 @@ import type { ProblemCause } from '../../api/problem-causes.ts';
 import type { HostFragment } from '../../datapath/host/types.ts';
 import type { NftablesFragment } from '../../datapath/nftables/types.ts';
 import type { OpenflowFragment } from '../../datapath/openflow/types.ts';
-import type { DesiredFragment } from '../../ovsdb/desired/types.ts';
+import type { DesiredFragment, Member } from '../../ovsdb/desired/types.ts';
 import type { OpenVSwitch } from '../../ovsdb/models/open-vswitch.gen.ts';
 import type { OvnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
 import type { OvnSouthbound } from '../../ovsdb/models/ovn-southbound.gen.ts';
 import type { PodAttachments } from './attachments.ts';
+import type { BareKind, Facts } from './facts.ts';
 import type { NodePortItem } from './node-ports.ts';
 import type { View } from './view.ts';
 
@@ -66,8 +67,6 @@ export interface Subjects {
   readonly domainSet: { readonly set: string };
   /** Every group of isolated pods of this node. */
   readonly denyGroup: { readonly group: string };
-  /** Every pod of any node that is in such a set. */
-  readonly policyPeer: { readonly pod: string };
 }
 
 export type SubjectKind = keyof Subjects;
@@ -83,6 +82,19 @@ export interface FeatureOver<Kind extends SubjectKind> {
   render(subject: Subjects[Kind], view: View): Fragment;
 }
 
-export type Feature = { [Kind in SubjectKind]: FeatureOver<Kind> }[SubjectKind];
+/**
+ * A feature over facts of which there are so many, one for each pod of the cluster, that a fragment for each would be dear: all that it
+ * desires because of one are elements of sets, and they follow from that fact alone. Each is a text, in a row of ours.
+ */
+export interface MembersOver<Kind extends BareKind> {
+  /** Unique; a part of the owner of everything that it renders. */
+  readonly name: string;
+  readonly over: Kind;
+  /** Pure and total. It is asked again of a fact that has changed. */
+  members(fact: Facts[Kind]): readonly Member<OvnNorthbound>[];
+}
+
+export type RenderedFeature = { [Kind in SubjectKind]: FeatureOver<Kind> }[SubjectKind];
+export type Feature = RenderedFeature | MembersOver<BareKind>;
 
 export const EMPTY_FRAGMENT: Fragment = {};

@@ -7,7 +7,6 @@ import type { Ip } from '../../net/ip.ts';
 import type { FactCell, FactStore } from './fact-store.ts';
 import {
   type CgroupFact,
-  type FactKind,
   type Facts,
   type GatewayFact,
   LOCAL,
@@ -18,6 +17,7 @@ import {
   nodeSubnetsId,
   type PodFact,
   type PrimaryNadFact,
+  type ReadKind,
   type ServiceFact,
   type SliceFact,
 } from './facts.ts';
@@ -27,7 +27,6 @@ import type {
   DomainSetFact,
   PeerSetFact,
   PodPolicyFact,
-  PolicyPeerFact,
   PolicyRuleFact,
   SubjectSetFact,
 } from './policies/facts.ts';
@@ -207,11 +206,7 @@ export class TrackedView implements View {
     return this.#value('policiesFollowed', LOCAL) === undefined || this.#value('decidedPod', key) === true;
   }
 
-  policyPeer(key: string): PolicyPeerFact | undefined {
-    return this.#value('policyPeer', key);
-  }
-
-  #value<Kind extends FactKind>(kind: Kind, id: string): Facts[Kind] | undefined {
+  #value<Kind extends ReadKind>(kind: Kind, id: string): Facts[Kind] | undefined {
     const cell = this.#facts.cell(kind, id);
     if (cell.listed !== this.#read) {
       cell.listed = this.#read;

@@ -20,7 +20,6 @@ import type {
   DomainSetFact,
   PeerSetFact,
   PodPolicyFact,
-  PolicyPeerFact,
   PolicyRuleFact,
   SubjectSetFact,
 } from './policies/facts.ts';
@@ -114,6 +113,4 @@ export interface View extends LocalSettings {
   podPolicy(key: string): PodPolicyFact | undefined;
   /** Whether `podPolicy` is what policies say of a pod of this node. @param key `namespace/name` */
   isPolicyDecided(key: string): boolean;
-  /** @param key `namespace/name` */
-  policyPeer(key: string): PolicyPeerFact | undefined;
 }

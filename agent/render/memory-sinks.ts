@@ -2,17 +2,22 @@
 import type { HostItem } from '../../datapath/host/types.ts';
 import type { NftItem } from '../../datapath/nftables/types.ts';
 import type { BridgeItem } from '../../datapath/openflow/types.ts';
-import type { DesiredFragment } from '../../ovsdb/desired/types.ts';
+import type { DesiredFragment, Member } from '../../ovsdb/desired/types.ts';
 import type { OpenVSwitch } from '../../ovsdb/models/open-vswitch.gen.ts';
 import type { OvnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
 import type { OvnSouthbound } from '../../ovsdb/models/ovn-southbound.gen.ts';
-import type { FragmentSink, ItemSink, Sinks } from '../desired/engine.ts';
-import { compareOwners } from '../features/owner-order.ts';
+import type { FragmentSink, ItemSink, MemberSink, Sinks } from '../desired/engine.ts';
+import { BARE_OWNERS, compareOwners } from '../features/owner-order.ts';
 import type { PodAttachments } from '../model/attachments.ts';
 import type { NodePortItem } from '../model/node-ports.ts';
 
-export class MemorySink<DB> implements FragmentSink<DB> {
+export class MemorySink<DB> implements FragmentSink<DB>, MemberSink<DB> {
   readonly fragments = new Map<string, DesiredFragment<DB>>();
+  readonly #barePrefix: string;
+
+  constructor(barePrefix = '') {
+    this.#barePrefix = barePrefix;
+  }
 
   set(owner: string, fragment: DesiredFragment<DB>): void {
     this.fragments.set(owner, fragment);
@@ -20,6 +25,12 @@ export class MemorySink<DB> implements FragmentSink<DB> {
 
   delete(owner: string): void {
     this.fragments.delete(owner);
+  }
+
+  replaceMembers(subject: string, _before: readonly Member<DB>[], members: readonly Member<DB>[]): void {
+    const owner = this.#barePrefix + subject;
+    if (members.length === 0) this.delete(owner);
+    else this.set(owner, { members });
   }
 }
 
@@ -41,7 +52,7 @@ export class MemoryItems<Item> implements ItemSink<Item> {
 }
 
 export class MemorySinks implements Sinks {
-  readonly northbound = new MemorySink<OvnNorthbound>();
+  readonly northbound = new MemorySink<OvnNorthbound>(BARE_OWNERS);
   readonly southbound = new MemorySink<OvnSouthbound>();
   readonly openvswitch = new MemorySink<OpenVSwitch>();
   readonly openflow = new MemoryItems<BridgeItem>();

@@ -1,10 +1,10 @@
 /** Which network something that is programmed belongs to, for people. */
-import type { SubjectKind } from '../model/fragment.ts';
+import type { Feature } from '../model/fragment.ts';
 import type { NetworkOf } from './differences.ts';
 
 export interface NetworkFinder {
   /** What the fragments of a feature are about, by the feature's name. */
-  readonly subjects: ReadonlyMap<string, SubjectKind>;
+  readonly subjects: ReadonlyMap<string, Feature['over']>;
   readonly isNetwork: (name: string) => boolean;
   /** The network that most of what a pod has is about. @param pod `namespace/name` */
   readonly networkOfPod: (pod: string) => string | undefined;

@@ -2,10 +2,12 @@
 import { createNorthboundReplica } from '../../agent/databases/northbound.ts';
 import { createEngine, type Engine } from '../../agent/desired/engine.ts';
 import { FEATURES } from '../../agent/features/index.ts';
+import { BARE_OWNERS } from '../../agent/features/owner-order.ts';
 import { type ClusterCaches, feedFacts } from '../../agent/inputs/fact-feeder.ts';
 import { FactStore } from '../../agent/model/fact-store.ts';
 import { OWNER_KEY } from '../../agent/model/ownership.ts';
 import { MemorySinks } from '../../agent/render/memory-sinks.ts';
+import { byName } from '../../ovsdb/desired/types.ts';
 import { DesiredRows, OvsdbReconciler, OvsdbSession, parseRemotes } from '../../ovsdb/index.ts';
 import type { OvnNorthbound } from '../../ovsdb/models/ovn-northbound.gen.ts';
 import { recordingSession, type Sent } from './recording-session.ts';
@@ -34,7 +36,7 @@ export const startRenderAgent = async ({
   const replica = createNorthboundReplica();
   const session = new OvsdbSession({ database: replica.database, remotes: parseRemotes(remote) });
   const { recorder, sent } = recordingSession(session);
-  const desired = new DesiredRows<OvnNorthbound>();
+  const desired = new DesiredRows<OvnNorthbound>(byName, BARE_OWNERS);
   const reconciler = new OvsdbReconciler({
     desired,
     replica,

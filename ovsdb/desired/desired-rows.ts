@@ -6,8 +6,9 @@ import { MultiMap } from '../../base/multi-map.ts';
 import { Listeners } from '../listeners.ts';
 import type { Tables } from '../schema/model.ts';
 import { elementId, isRowRef, onlyRowId, type TargetId, targetId } from './identity.ts';
+import { BareOwners } from './store/bare-owners.ts';
 import { type Claim, type Claims, claimList, winnerOf, withClaim } from './store/claims.ts';
-import { MemberSets, memberAddress } from './store/member-sets.ts';
+import { type MemberAddress, MemberSets, memberAddress } from './store/member-sets.ts';
 import { referencesIn, referredKeys } from './store/references.ts';
 import { samePatch, sameRow } from './store/same.ts';
 import { Withheld } from './store/withheld.ts';
@@ -19,6 +20,7 @@ import {
   byName,
   type DesiredElement,
   type DesiredFragment,
+  type Member,
   type OwnerOrder,
 } from './types.ts';
 import { type Unit, unitId } from './unit.ts';
@@ -46,16 +48,21 @@ export class DesiredRows<DB = Tables> {
   /** Owner → the keys of its rows that are not written as it wants them, because another owner wins. */
   readonly #shadowed = new Map<string, Set<string>>();
   readonly #withheld = new Withheld();
+  readonly #bare: BareOwners;
   /** Tables with rows that are not addressed by a key. A table stays, once it is there. */
   readonly #foreignTables = new Set<string>();
   readonly #changes = new Listeners<DesiredChange>();
   readonly #shadows = new Listeners<string>();
   readonly #releases = new Listeners<string>();
 
-  /** @param order which of several owners of one row wins */
-  constructor(order: OwnerOrder = byName) {
+  /**
+   * @param order which of several owners of one row wins
+   * @param barePrefix of the owners that want members alone, see `replaceMembers`
+   */
+  constructor(order: OwnerOrder = byName, barePrefix = '\0bare:') {
     this.#order = order;
-    this.members = new MemberSets(order);
+    this.#bare = new BareOwners(barePrefix);
+    this.members = new MemberSets(order, this.#bare);
   }
 
   /** Replaces what `owner` desired before. Of several rows with one key in a fragment the last counts. */
@@ -66,6 +73,19 @@ export class DesiredRows<DB = Tables> {
   /** Repeating it does nothing. */
   delete(owner: string): void {
     if (this.#fragments.has(owner)) this.#replace(owner, {});
+  }
+
+  /**
+   * For owners of which there are very many: each wants members alone, of rows of ours and with texts as values, and nothing is kept of it
+   * beside these. So the caller says what it wanted before.
+   * @param subject what the owner's name has behind the prefix
+   */
+  replaceMembers(subject: string, before: readonly Member<DB>[], after: readonly Member<DB>[]): void {
+    const old = addressesOf(before as readonly AnyMember[]);
+    const desired = addressesOf(after as readonly AnyMember[]);
+    for (const [id, address] of old) if (!desired.has(id)) this.#claimBare(subject, address, false);
+    for (const [id, address] of desired) if (!old.has(id)) this.#claimBare(subject, address, true);
+    this.#bare.count(subject, desired.size - old.size);
   }
 
   onChange(listener: (change: DesiredChange) => void): () => void {
@@ -84,13 +104,20 @@ export class DesiredRows<DB = Tables> {
 
   /** True when no owner desires anything. */
   get isEmpty(): boolean {
-    return this.#fragments.size === 0;
+    return this.#fragments.size + this.#bare.size === 0;
   }
 
-  owners(): Iterable<string> {
-    return this.#fragments.keys();
+  *owners(): Iterable<string> {
+    yield* this.#fragments.keys();
+    yield* this.#bare.owners();
   }
 
+  /** Whether the owner desires anything. */
+  hasOwner(owner: string): boolean {
+    return this.#fragments.has(owner) || this.#bare.has(owner);
+  }
+
+  /** Of owners other than bare ones. */
   fragment(owner: string): AnyFragment | undefined {
     return this.#fragments.get(owner);
   }
@@ -310,6 +337,12 @@ export class DesiredRows<DB = Tables> {
     if (!isLeftToOthers) this.#emit({ kind: 'member', ...address }, owner);
   }
 
+  #claimBare(subject: string, address: MemberAddress, isDesired: boolean): void {
+    this.members.setBare(subject, address, isDesired);
+    const isLeftToOthers = !isDesired && this.members.hasElement(address.target, address.column, address.element);
+    if (!isLeftToOthers) this.#emit({ kind: 'member', ...address }, this.#bare.ownerOf(subject));
+  }
+
   #replacePatches(owner: string, before: readonly AnyPatch[], after: readonly AnyPatch[]): readonly AnyPatch[] {
     const old = new Map(before.map((patch) => [patchTarget(patch), patch]));
     const desired = new Map<TargetId, AnyPatch>();
@@ -349,6 +382,13 @@ const mergedPatch = (first: AnyPatch | undefined, second: AnyPatch): AnyPatch =>
   }
   return { ...first, columns: { ...first.columns, ...second.columns }, entries };
 };
+
+type Addresses = ReadonlyMap<string, MemberAddress>;
+
+const addressesOf = (members: readonly AnyMember[]): Addresses =>
+  new Map(
+    members.map(memberAddress).map((address) => [`${address.target}\n${address.column}\n${address.element}`, address]),
+  );
 
 const memberId = (member: AnyMember): string => unitId({ kind: 'member', ...memberAddress(member) });
 

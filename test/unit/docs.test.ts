@@ -103,7 +103,9 @@ it('the index of decisions has all of them, in order', () => {
 
 it('the architecture has every folder with features, and what they are about', () => {
   const code = globSync('agent/features/**/*.ts', { exclude: ['**/*.test.ts'] }).flatMap((path) =>
-    [...read(path).matchAll(/: FeatureOver<'(\w+)'> = /g)].map(([, over = '']) => [featureFolder(path), over] as const),
+    [...read(path).matchAll(/: (?:Feature|Members)Over<'(\w+)'> = /g)].map(
+      ([, over = '']) => [featureFolder(path), over] as const,
+    ),
   );
   const desired = new Map(code.map(([folder]) => [folder, overs(code, [folder])]));
   const [, section = ''] = /^The features of today.*?\n\n(\|.*?)\n\n/ms.exec(read('docs/architecture.md')) ?? [];

@@ -1,7 +1,7 @@
 /** Sets of peers that rules name, and which pods are in them. A pod that changes its labels changes elements and nothing else. */
 import { FAMILIES, ipFamily } from '../../../net/ip.ts';
 import { databaseId } from '../../model/database-ids.ts';
-import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
+import { EMPTY_FRAGMENT, type FeatureOver, type MembersOver } from '../../model/fragment.ts';
 import { controllerName } from '../../model/names.ts';
 import { peerSetName } from '../../model/policies/ids.ts';
 import { addressSetKey } from '../../model/row-keys.ts';
@@ -23,20 +23,16 @@ export const peerSets: FeatureOver<'peerSet'> = {
   },
 };
 
-export const policyPeers: FeatureOver<'policyPeer'> = {
+export const policyPeers: MembersOver<'policyPeer'> = {
   name: 'policy-peers',
   over: 'policyPeer',
-  render: ({ pod }, view) => {
-    const peer = view.policyPeer(pod);
-    if (peer === undefined) return EMPTY_FRAGMENT;
-    const members = [...peer.sets].flatMap(([set, ips]) =>
+  members: ({ sets }) =>
+    [...sets].flatMap(([set, ips]) =>
       ips.map((ip) => ({
         table: 'Address_Set' as const,
         row: addressSetKey(peerSetName(set, ipFamily(ip))),
         column: 'addresses' as const,
         value: ip,
       })),
-    );
-    return { northbound: { members } };
-  },
+    ),
 };

@@ -1,7 +1,11 @@
 /** Which pods are in which peer sets, and the facts about it. A selection is looked at only while something needs it. */
 import { isDeepStrictEqual } from 'node:util';
+import { fewOf, hasFew, manyAsFew, withFew, withoutFew } from '../../../base/few.ts';
+import { UniformMap } from '../../../base/uniform-map.ts';
+import { WeakPool } from '../../../base/weak-pool.ts';
 import type { Ip } from '../../../net/ip.ts';
 import type { FactStore } from '../../model/fact-store.ts';
+import type { PolicyPeerFact } from '../../model/policies/facts.ts';
 import { isSelected } from './canonical-selector.ts';
 import { numberOf, type PeerSetSpec } from './compile.ts';
 import { count, type NameWatch, usedNumbers } from './name-watch.ts';
@@ -44,6 +48,8 @@ export class PeerTable {
   readonly #networks = new Map<string, NetworkPeers>();
   /** Their facts are written by `flush`: one event can change many sets of a pod. */
   readonly #changed = new Set<PodState>();
+  /** Most pods are in the same sets as others. */
+  readonly #ids = new WeakPool<readonly string[]>(isDeepStrictEqual);
 
   constructor(options: PeerTableOptions) {
     this.#options = options;
@@ -106,20 +112,20 @@ export class PeerTable {
   move(state: PodState, before: PolicyPod | undefined, after: PolicyPod | undefined): void {
     const next = new Set(after === undefined ? [] : this.#peersWith(after));
     const { peerOf } = state;
-    for (const live of peerOf ?? []) if (!next.has(live)) this.#leave(live, state, before);
+    for (const live of fewOf(peerOf)) if (!next.has(live)) this.#leave(live, state, before);
     for (const live of next) {
-      const isKnown = peerOf?.has(live) === true;
+      const isKnown = hasFew(peerOf, live);
       live.members.add(state);
       this.#checkSize(live);
       if (!isKnown || before?.ports !== after?.ports) this.#recount(live, isKnown ? before : undefined, after);
     }
-    state.peerOf = next.size === 0 ? undefined : next;
+    state.peerOf = manyAsFew([...next]);
     if (peerOf !== undefined || next.size > 0) this.#changed.add(state);
   }
 
   /** A pod is gone, whatever could not be worked out of it. @param counted as it was counted, if it was */
   forget(state: PodState, counted: PolicyPod | undefined): void {
-    for (const live of state.peerOf ?? []) this.#leave(live, state, counted);
+    for (const live of fewOf(state.peerOf)) this.#leave(live, state, counted);
     state.peerOf = undefined;
     this.#changed.delete(state);
     this.#options.facts.set('policyPeer', state.key, undefined);
@@ -175,19 +181,24 @@ export class PeerTable {
   flush(): void {
     for (const state of this.#changed) {
       const sets = this.#setsOf(state);
-      this.#options.facts.set('policyPeer', state.key, sets.size === 0 ? undefined : { sets });
+      this.#options.facts.set('policyPeer', state.key, sets === undefined ? undefined : { sets });
     }
     this.#changed.clear();
   }
 
-  #setsOf({ pod, peerOf }: PodState): ReadonlyMap<string, readonly Ip[]> {
-    const found = new Map<string, readonly Ip[]>();
-    for (const { network, sets } of peerOf ?? []) {
+  #setsOf({ pod, peerOf }: PodState): PolicyPeerFact['sets'] | undefined {
+    const found: [id: string, ips: readonly Ip[]][] = [];
+    for (const { network, sets } of fewOf(peerOf)) {
       if (sets.size === 0) continue;
       const ips = this.#options.placementOf(pod.namespace)?.addressesOn(network, pod) ?? [];
-      for (const [id, { spec }] of sets) if (ips.length > 0 && hasPort(pod, spec.port)) found.set(id, ips);
+      for (const [id, { spec }] of sets) if (ips.length > 0 && hasPort(pod, spec.port)) found.push([id, ips]);
     }
-    return found;
+    const [first] = found;
+    if (first === undefined) return undefined;
+    const [, ips] = first;
+    if (found.some(([, others]) => others !== ips)) return new Map(found);
+    const ids = found.map(([id]) => id).sort();
+    return new UniformMap(this.#ids.one(ids, ids.join()), ips);
   }
 
   #peersWith(pod: PolicyPod): LivePeers[] {
@@ -228,8 +239,7 @@ export class PeerTable {
   #join(live: LivePeers, state: PodState): void {
     if (!this.#isMember(live.network, live.selection, state.pod)) return;
     live.members.add(state);
-    state.peerOf ??= new Set();
-    state.peerOf.add(live);
+    state.peerOf = withFew(state.peerOf, live);
   }
 
   /** Each time at twice as many, so that what follows costs little for each pod. */
@@ -246,8 +256,7 @@ export class PeerTable {
     peers?.filing.delete(live);
     if (peers?.live.size === 0) this.#networks.delete(live.network);
     for (const state of live.members) {
-      state.peerOf?.delete(live);
-      if (state.peerOf?.size === 0) state.peerOf = undefined;
+      state.peerOf = withoutFew(state.peerOf, live);
       this.#changed.add(state);
     }
   }

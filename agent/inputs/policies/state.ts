@@ -1,5 +1,6 @@
 /** What the index holds of pods, policies and namespaces between two events. */
 
+import type { Few } from '../../../base/few.ts';
 import type { PolicyDirection } from '../../model/policies/facts.ts';
 import type { CompiledRule } from './compile.ts';
 import type { HeldRules } from './held-rules.ts';
@@ -13,7 +14,7 @@ export interface PodState {
   readonly key: string;
   pod: PolicyPod;
   /** What it is a peer in; absent for most pods of a cluster, which must cost little. */
-  peerOf: Set<LivePeers> | undefined;
+  peerOf: Few<LivePeers>;
   /** Only of pods of this node. */
   target: TargetState | undefined;
   /** It waits for its namespace, or not even a fact that closes it could be written. */

@@ -24,11 +24,12 @@ export class BulkWorld implements AsyncDisposable {
   readonly server = new MemoryServer([this.database]);
   readonly session = memorySession(this.server, 'OVN_Northbound');
   readonly replica = wholeReplica(ovnNorthbound, KEY);
-  readonly desired = new DesiredRows<OvnNorthbound>();
+  readonly desired: DesiredRows<OvnNorthbound>;
   readonly events: ReconcilerEvent[] = [];
   readonly reconciler: OvsdbReconciler<OvnNorthbound>;
 
-  constructor({ wrap = (session) => session, ...options }: BulkWorldOptions = {}) {
+  constructor({ wrap = (session) => session, desired = new DesiredRows(), ...options }: BulkWorldOptions = {}) {
+    this.desired = desired;
     this.database.transact([{ op: 'insert', table: 'NB_Global', row: {} }]);
     this.reconciler = new OvsdbReconciler<OvnNorthbound>({
       desired: this.desired,

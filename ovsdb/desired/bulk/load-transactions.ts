@@ -55,6 +55,9 @@ export function* loadTransactions({ desired, actual, tables, maxOperations }: Lo
   if (batch.hasRows) yield batch.take();
 }
 
+/** So many count as one operation. */
+const BARE_ELEMENTS = 16;
+
 /** Columns of rows of earlier transactions, and what is to be added to them. */
 type Additions = Map<string, Set<string>>;
 
@@ -68,6 +71,8 @@ class Batch {
   #additions = new Map<NewRow, Additions>();
   #first: string[] = [];
   #owners = 0;
+  /** Elements of bare owners. */
+  #bare = 0;
   /** Members that keep nothing alive, of rows that were not there yet. */
   readonly #late: AnyMember[] = [];
 
@@ -78,11 +83,11 @@ class Batch {
   }
 
   get size(): number {
-    return this.#inserts.length + this.#additions.size;
+    return this.#inserts.length + this.#additions.size + Math.floor(this.#bare / BARE_ELEMENTS);
   }
 
   get hasRows(): boolean {
-    return this.size > 0;
+    return this.#inserts.length + this.#additions.size > 0;
   }
 
   begin(operation: string): void {
@@ -133,6 +138,7 @@ class Batch {
     this.#additions = new Map();
     this.#first = [];
     this.#owners = 0;
+    this.#bare = 0;
     return { text: operations.join(), operations: operations.length, owners, rows };
   }
 
@@ -143,11 +149,17 @@ class Batch {
     this.#inserts.push(row);
     for (const referred of row.references) this.#place(referred);
     row.references.length = 0;
-    // A row that is no root is nobody's place to wait for: what belongs into its sets comes with it.
-    if (row.isRoot) return;
-    for (const column of this.#desired.members.columns(row.key)) {
-      for (const member of this.#desired.members.of(row.key, column)) this.#addMember(row, member);
+    const { members } = this.#desired;
+    for (const column of members.columns(row.key)) {
+      // A row that is no root is nobody's place to wait for: what belongs into its sets comes with it. Bare owners have no turn of their own.
+      if (!row.isRoot) for (const member of members.of(row.key, column)) this.#addMember(row, member);
+      else for (const member of members.bareOf(row.key, column)) this.#addBare(row, member);
     }
+  }
+
+  #addBare(target: NewRow, member: AnyMember): void {
+    this.#bare += 1;
+    this.#addMember(target, member);
   }
 
   /** @param target has been placed */

@@ -183,7 +183,7 @@ export class OvsdbReconciler<DB> implements Reconciler {
       const message = `"${shadowed}" is written as ${this.#desired.rowOwners(shadowed)[0]} wants it`;
       return { kind: 'failed', code: 'ERR_OVSDB_SHADOWED', message };
     }
-    const isComparedLater = !this.#isCompared && this.#desired.fragment(owner) !== undefined;
+    const isComparedLater = !this.#isCompared && this.#desired.hasOwner(owner);
     return worst([isComparedLater ? PENDING : DONE, ...Array.from(this.#works.open(owner), statusOfWork)]);
   }
 
@@ -193,7 +193,7 @@ export class OvsdbReconciler<DB> implements Reconciler {
     if (!this.#isCompared) for (const owner of this.#desired.owners()) this.#board.touch(owner);
     return [...this.#board.unfinished()].map(([owner, status]) => ({
       ...{ owner, status },
-      isDesired: this.#desired.fragment(owner) !== undefined,
+      isDesired: this.#desired.hasOwner(owner),
     }));
   }
 
