@@ -5,10 +5,9 @@
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import type { Feature } from '../model/fragment.ts';
 import { FEATURES } from './index.ts';
-import { policyPeers } from './policies/peers.ts';
 
 /** What the names of those begin with of whom nothing is kept but their elements (`DesiredRows.replaceMembers`). */
-export const BARE_OWNERS = `${policyPeers.name}:`;
+export const BARE_OWNERS = `${FEATURES.find((feature) => 'members' in feature)?.name ?? ''}:`;
 
 /** Negative: `a` has its way. Total, and zero only for one owner. */
 export const compareOwners = (a: string, b: string): number => rankOf(a) - rankOf(b) || (a < b ? -1 : a > b ? 1 : 0);
