@@ -85,6 +85,10 @@ export const networkFamilies = ({ subnets }: Pick<Network, 'subnets'>): Family[]
 /** Whether pods have their addresses from the cluster manager: all are neighbours, wherever they are. Of layer 3 each node has a part. */
 export const hasClusterIpam = ({ topology }: Pick<Network, 'topology'>): boolean => topology !== 'layer3';
 
+/** Whether its pods' switch is on a router: the first addresses of the subnets are not pods' then. A secondary layer-2 network has none. */
+export const hasGateway = ({ role, topology }: Pick<Network, 'role' | 'topology'>): boolean =>
+  role !== 'secondary' || topology === 'layer3';
+
 /** Whether a port has the same tunnel key on every node: of a physical network no node knows another one's ports. */
 export const hasPortKeys = ({ topology }: Pick<Network, 'topology'>): boolean => topology === 'layer2';
 

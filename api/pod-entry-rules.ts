@@ -19,6 +19,7 @@ import {
   ARP_PROXY_MAC,
   gatewayIp,
   gatewayMac,
+  hasGateway,
   hasPortKeys,
   managementIp,
   managementMac,
@@ -34,6 +35,8 @@ export interface PodEntryContext {
   readonly subnets: readonly Cidr[];
   /** That an attachment of this pod to this network has. */
   readonly role: PodNetworkRole;
+  /** Of a secondary network: gateways that the pod has asked for (`default-route`), wherever they are. */
+  readonly requestedGateways?: readonly Ip[] | undefined;
 }
 
 /** @returns the first thing that is no pod's, with the field's name; undefined: all of it can be a pod's */
@@ -66,21 +69,22 @@ const addresses: Rule = ({ ipAddresses }, { network, subnets }) => {
 };
 
 const ownerOf = (network: Network, subnet: Cidr, ip: Ip): string | undefined => {
-  if (ip === gatewayIp(network, subnet)) return 'gateway';
-  if (ip === managementIp(network, subnet)) return 'management port';
+  if (hasGateway(network) && ip === gatewayIp(network, subnet)) return 'gateway';
+  if (hasGateway(network) && ip === managementIp(network, subnet)) return 'management port';
   if (cidrSize(subnet) <= 2n) return undefined;
   if (ip === addressOf(subnet)) return 'network address';
   return cidrFamily(subnet) === 4 && ip === addressAt(subnet, cidrSize(subnet) - 1n) ? 'broadcast address' : undefined;
 };
 
 const mac: Rule = ({ mac: own }, { network, subnets }) => {
+  if (!hasGateway(network)) return undefined;
   if (own === ARP_PROXY_MAC) return `mac_address: ${own} is that of the switch, which answers for other nodes`;
   if (own === gatewayMac(network, subnets)) return `mac_address: ${own} is the gateway's`;
   return own === managementMac(network, subnets) ? `mac_address: ${own} is the management port's` : undefined;
 };
 
 const gateways: Rule = ({ gatewayIps }, context) => {
-  const allowed = context.role === 'primary' ? gatewaysOf(context) : [];
+  const allowed = context.role === 'primary' ? gatewaysOf(context) : (context.requestedGateways ?? []);
   const other = gatewayIps.find((ip) => !allowed.includes(ip));
   return other && `gateway_ips: ${other} is not the gateway of this network`;
 };
@@ -113,6 +117,7 @@ const key: Rule = ({ tunnelId }, { network }) =>
 const role: Rule = ({ role: given }, { role: own }) =>
   given === undefined || given === own ? undefined : `role: is ${given}, this network is ${own} to the pod`;
 
-const gatewaysOf = ({ network, subnets }: PodEntryContext): Ip[] => subnets.map((subnet) => gatewayIp(network, subnet));
+const gatewaysOf = ({ network, subnets }: PodEntryContext): Ip[] =>
+  hasGateway(network) ? subnets.map((subnet) => gatewayIp(network, subnet)) : [];
 
 const RULES: readonly Rule[] = [addresses, mac, gateways, routes, linkLocalGateway, key, role];

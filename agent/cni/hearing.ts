@@ -8,11 +8,12 @@
  * | locked interface          | everything           | nothing                 | IP, and answers about a neighbour |
  * | default network           | everything           | IP, and such answers    | all but router advertisements     |
  * | primary network of its own | everything          |                         | all but router advertisements     |
+ * | secondary network          | the router, on layer 3 |                      | all but router advertisements     |
  *
  * OVN answers for neighbours in their names: such an answer is let in when it has no room for anything else.
  */
 import type { PodNetworkEntry } from '../../api/annotations/pod-networks.ts';
-import { gatewayMac, managementMac } from '../../api/network.ts';
+import { gatewayMac, hasGateway, managementMac } from '../../api/network.ts';
 import {
   type FrameRule,
   type FrameTest,
@@ -29,7 +30,10 @@ type Receiver = Pick<PodNetworkEntry, 'mac' | 'ipAddresses'>;
 
 export const hearing = ({ network, role, subnets }: Attachment, entry: Receiver): Hearing => {
   const parts = subnets.length > 0 ? subnets : network.subnets.map(({ cidr }) => cidr);
-  const infrastructure = [gatewayMac(network, parts), managementMac(network, parts)].flatMap((mac) => mac ?? []);
+  // Without a router these are addresses of pods.
+  const infrastructure = hasGateway(network)
+    ? [gatewayMac(network, parts), managementMac(network, parts)].flatMap((mac) => mac ?? [])
+    : [];
   const fromInfrastructure = infrastructure.map((mac) => accept(sender(mac)));
   if (network.role !== 'default') return { isLocked: undefined, shared: ON_OWN_NETWORK, rules: fromInfrastructure };
   const isLocked = role === 'infrastructure-locked';

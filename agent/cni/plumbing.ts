@@ -1,5 +1,6 @@
 /** What an ADD makes of a pod's attachments: interfaces, OVS ports and the result. Pure. */
 
+import { MOST_SELECTIONS } from '../../api/annotations/network-selection.ts';
 import type { PodNetworkEntry } from '../../api/annotations/pod-networks.ts';
 import type { CniResult } from '../../api/cni/result.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
@@ -31,14 +32,14 @@ export interface Plumbing {
 
 /** @param attachments with addresses, see `isAddressed` */
 export const plumbingOf = (attachments: PodAttachments, container: Container, datapath: DatapathFacts): Plumbing => {
-  const wired = attachments.attachments.flatMap((attachment, index) => {
+  const wired = attachments.attachments.flatMap((attachment) => {
     const entry = attachments.pod.networks.get(attachment.nadKey);
-    return entry === undefined ? [] : [{ attachment, entry, hostName: hostName(container.id, index) }];
+    return entry === undefined ? [] : [{ attachment, entry, hostName: hostName(container.id, attachment.index) }];
   });
   return {
     network: {
       netns: container.netns,
-      interfaces: wired.map((one) => podInterface(one, attachments, container, datapath)),
+      interfaces: firstRoutes(wired.map((one) => podInterface(one, attachments, container, datapath))),
     },
     ports: wired.map((one) => portSpec(one, attachments, container)),
     result: resultOf(wired, container),
@@ -46,14 +47,15 @@ export const plumbingOf = (attachments: PodAttachments, container: Container, da
 };
 
 /**
- * Names of the node's ends of a container's interfaces, at most 15 characters: they follow from the container's id, so
+ * Names of the node's ends of a container's interfaces, at most 15 characters (IFNAMSIZ): they follow from the container's id, so
  * that DEL finds them when nothing else is known of it.
  */
 export const hostName = (containerId: string, index: number): string =>
-  index === 0 ? containerId.slice(0, 15) : `${containerId.slice(0, 13)}_${index}`;
+  index === 0 ? containerId.slice(0, 15) : `${containerId.slice(0, index < 10 ? 13 : 12)}_${index}`;
 
-/** A pod has at most the default network and one primary network. */
-export const hostNames = (containerId: string): string[] => [hostName(containerId, 0), hostName(containerId, 1)];
+/** All that a container can have: the default network's, its primary network's, and those of what it selects. */
+export const hostNames = (containerId: string): string[] =>
+  Array.from({ length: 2 + MOST_SELECTIONS }, (_, index) => hostName(containerId, index));
 
 /** Whose an interface is, as its alias says. */
 export interface InterfaceOwner {
@@ -96,6 +98,18 @@ const podInterface = (
   txChecksum,
   hears: hearing(attachment, entry),
 });
+
+/** A pod that is on a network twice has the way to the network's other subnets by the first of its interfaces there. */
+const firstRoutes = (interfaces: readonly PodInterface[]): PodInterface[] => {
+  const taken = new Set<string>();
+  return interfaces.map((one) => {
+    const routes = one.routes.filter(({ dst }) => !taken.has(dst));
+    for (const { dst } of routes) taken.add(dst);
+    const defaultGateways = one.defaultGateways.filter((ip) => !taken.has(`default ${ipFamily(ip)}`));
+    for (const ip of defaultGateways) taken.add(`default ${ipFamily(ip)}`);
+    return { ...one, routes, defaultGateways };
+  });
+};
 
 const portSpec = (
   { attachment, entry, hostName: host }: Wired,

@@ -1,5 +1,5 @@
 /** Keeps the facts as the caches of the API's objects are. */
-import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
+import { DEFAULT_NETWORK_NAME, parseNadKey } from '../../api/names.ts';
 import { defaultNetwork } from '../../api/network.ts';
 import type { ObjectCache } from '../../kube/reflector/types.ts';
 import { DEFAULT_NETWORK_ID } from '../../net/ids.ts';
@@ -53,7 +53,10 @@ export const feedFacts = (
     facts,
     settings,
     (key) => caches.pods.get(key),
-    (nadKey) => ownNad(caches.nads.get(nadKey))?.conf.name ?? nadKey,
+    (nadKey) => {
+      const nad = parseNadKey(nadKey);
+      return (nad && ownNad(caches.nads.get(`${nad.namespace}/${nad.name}`))?.conf.name) ?? nadKey;
+    },
   );
   const services = new ServiceIndex(facts);
   const nodes = new NodeIndex(facts, { cluster, own, get: (name) => caches.nodes.get(name) });

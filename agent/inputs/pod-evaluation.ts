@@ -4,7 +4,10 @@
  */
 import type { PodNetworkEntry, PodNetworkRole } from '../../api/annotations/pod-networks.ts';
 import { DEFAULT_NETWORK_NAME, POD_ANNOTATIONS, parseNadKey } from '../../api/names.ts';
+import { hasClusterIpam, hasPortKeys } from '../../api/network.ts';
 import { brokenPodEntry } from '../../api/pod-entry-rules.ts';
+import { isServed } from '../../api/served-networks.ts';
+import { mayAttach, nadOf, type Selection } from '../model/attachments.ts';
 import type { NamespaceFact, NetworkFact, PodFact } from '../model/facts.ts';
 import { podPortName } from '../model/names.ts';
 import type { View } from '../model/view.ts';
@@ -35,11 +38,12 @@ export const evaluatePod = (pod: PodFact, view: View): EvaluatedPod => {
 };
 
 /** Every pod of this node has a port on the default network, and one on its namespace's. */
-const takenName = ({ namespace, name, node, networks }: PodFact, view: View): string | undefined => {
+const takenName = ({ namespace, name, node, networks, selected = [] }: PodFact, view: View): string | undefined => {
   const primary = view.primaryNad(namespace)?.nad;
   const keys = new Set([
     ...(node === view.node ? [DEFAULT_NETWORK_NAME] : []),
     ...(primary === undefined ? [] : [primary]),
+    ...selected.map(({ nadKey }) => nadKey),
     ...networks.keys(),
   ]);
   for (const key of keys) {
@@ -65,14 +69,22 @@ const evaluateEntry = (
 ): EvaluatedEntry => {
   const membership = membershipOf(pod, namespace, nadKey, view);
   if (membership === undefined) return { nadKey };
-  const { network, role } = membership;
-  const subnets =
-    network.topology === 'layer2' ? network.subnets.map(({ cidr }) => cidr) : view.nodeSubnets(view.node, network.name);
-  if (subnets.length === 0) return { nadKey };
-  const broken = brokenPodEntry(entry, { network, subnets, role });
+  const { network, role, selection } = membership;
+  const subnets = hasClusterIpam(network)
+    ? network.subnets.map(({ cidr }) => cidr)
+    : view.nodeSubnets(view.node, network.name);
+  // Of a network without IPAM, the entry has a MAC and no addresses.
+  if (subnets.length === 0 && (network.role !== 'secondary' || !hasClusterIpam(network))) return { nadKey };
+  const broken = brokenPodEntry(entry, { network, subnets, role, requestedGateways: selection?.defaultRoute });
   if (broken === undefined) return { nadKey, entry: entry.role === role ? entry : { ...entry, role } };
   return { nadKey, broken: `${POD_ANNOTATIONS.networks}: ${nadKey}: ${broken}; delete the pod` };
 };
+
+interface Membership {
+  readonly network: NetworkFact;
+  readonly role: PodNetworkRole;
+  readonly selection?: Selection;
+}
 
 /** The network, if the pod can have a port on it. Of a pod of another node that is one that spans the nodes. */
 const membershipOf = (
@@ -80,11 +92,19 @@ const membershipOf = (
   { wantsPrimaryNetwork }: NamespaceFact,
   nadKey: string,
   view: View,
-): { readonly network: NetworkFact; readonly role: PodNetworkRole } | undefined => {
+): Membership | undefined => {
   const isLocal = pod.node === view.node;
   if (nadKey === DEFAULT_NETWORK_NAME) {
     const network = isLocal ? view.network(DEFAULT_NETWORK_NAME) : undefined;
     return network && { network, role: wantsPrimaryNetwork ? 'infrastructure-locked' : 'primary' };
+  }
+  const selection = pod.selected?.find((one) => one.nadKey === nadKey);
+  if (selection !== undefined) {
+    const network = view.networkOfNad(nadOf(selection));
+    const isOn = network?.role === 'secondary' && mayAttach(selection.namespace, pod.namespace);
+    return isOn && isServed(network) && (isLocal || hasPortKeys(network))
+      ? { network, role: 'secondary', selection }
+      : undefined;
   }
   const nad = parseNadKey(nadKey);
   if (!wantsPrimaryNetwork || nad?.namespace !== pod.namespace || nad.attachment !== 0) return undefined;

@@ -15,14 +15,18 @@ interface PodInput {
   readonly hostNetwork?: boolean;
   /** Of the static pod that it is the mirror of. */
   readonly staticUid?: string;
+  /** Default: `node1`. */
+  readonly node?: string;
+  readonly selects?: string;
   /** By NAD key. Undefined: no annotation. */
   readonly ips?: Readonly<Record<string, string>>;
 }
 
 const projection = (
   key: string,
-  { uid = `uid-${key}`, second = 0, phase = 'Running', ips, mac, tunnelId, hostNetwork = false, staticUid }: PodInput,
+  { uid = `uid-${key}`, second = 0, phase = 'Running', ips, mac, tunnelId, hostNetwork = false, ...rest }: PodInput,
 ) => {
+  const { staticUid, selects, node = 'node1' } = rest;
   const [namespace = '', name = ''] = key.split('/');
   const entries = Object.entries(ips ?? {}).map(([nad, ip]) => [
     nad,
@@ -30,11 +34,12 @@ const projection = (
   ]);
   const annotations = {
     ...(ips && { 'k8s.ovn.org/pod-networks': JSON.stringify(Object.fromEntries(entries)) }),
+    ...(selects && { 'k8s.v1.cni.cncf.io/networks': selects }),
     ...(staticUid && { 'kubernetes.io/config.mirror': staticUid, 'kubernetes.io/config.hash': staticUid }),
   };
   const creationTimestamp = `2026-01-01T00:00:0${second}Z`;
   const metadata = { name, namespace, uid, resourceVersion: '1', creationTimestamp, annotations };
-  const spec = { nodeName: 'node1', hostNetwork };
+  const spec = { nodeName: node, hostNetwork };
   return projectPod({ metadata, spec, status: { phase } } as unknown as KubeObject, 'node1');
 };
 
@@ -211,5 +216,39 @@ describe('a pod whose port has the name of infrastructure', () => {
     });
     it.cluster.facts.set('networkPrefix', 'a_', undefined);
     expect(it.networks('a/tstor-node1')).toEqual(['default']);
+  });
+});
+
+describe('an entry of a secondary network', () => {
+  const withSecondary = () => {
+    const it = setUp();
+    const secondary = { topology: 'layer2', role: 'secondary', subnets: ['10.9.0.0/24'] } as const;
+    it.cluster
+      .network('a/flat', { ...secondary, id: 20, namespace: 'a', nad: 'flat' })
+      .network('c/flat', { ...secondary, id: 21, namespace: 'c', nad: 'flat' })
+      .network('a/phys', { ...secondary, id: 22, topology: 'localnet', namespace: 'a', nad: 'phys' });
+    return it;
+  };
+
+  it('counts where the pod has selected it, here and elsewhere, with the first address of the subnet too', () => {
+    const it = withSecondary();
+    it.put('a/pod', { selects: 'flat', ips: { ...SAME, 'a/flat': '10.9.0.1/24' }, tunnelId: 11 });
+    it.put('a/far', { node: 'node2', selects: 'flat', ips: { 'a/flat': '10.9.0.2/24' }, tunnelId: 12 });
+    expect([it.networks('a/pod'), it.networks('a/far')]).toEqual([['default', 'a/flat'], ['a/flat']]);
+    expect(it.facts.get('pod', 'a/pod')?.networks.get('a/flat')?.role).toBe('secondary');
+  });
+
+  it.each([
+    ['it has selected nothing', {}, 'a/flat'],
+    ['it has selected another', { selects: 'phys' }, 'a/flat'],
+    ['it is another namespace’s', { selects: 'c/flat' }, 'c/flat'],
+    ['it has selected it once', { selects: 'flat' }, 'a/flat/1'],
+    ['its topology is not served', { selects: 'phys' }, 'a/phys'],
+  ] as const)('does not count where %s: whoever makes a pod writes what he likes there', (_, asked, key) => {
+    const it = withSecondary();
+    for (const node of ['node1', 'node2']) {
+      it.put(`a/${node}`, { node, ...asked, ips: { [key]: '10.9.0.7/24' }, tunnelId: 17 });
+      expect(it.networks(`a/${node}`)).toEqual([]);
+    }
   });
 });

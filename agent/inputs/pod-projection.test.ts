@@ -31,7 +31,7 @@ describe('the UID by which the runtime knows a pod', () => {
   });
 });
 
-it('what a pod of this node selects is kept, and what nobody can read is passed over', () => {
+it('what a pod selects is kept, and of what nobody can read the reason', () => {
   const SELECTION = 'k8s.v1.cni.cncf.io/networks';
   const of = (text: string, node?: string) => project({ [SELECTION]: text }, node)?.fact.selected;
   expect(of('storage,blue/backup@bak')).toMatchObject([
@@ -39,7 +39,9 @@ it('what a pod of this node selects is kept, and what nobody can read is passed 
     { nadKey: 'blue/backup', interfaceName: 'bak' },
   ]);
   expect([of(''), of('[{'), of('storage', 'node2')]).toEqual([undefined, undefined, undefined]);
-  expect(project({ [SELECTION]: '[{' })?.problems).toEqual([]);
+  const broken = project({ [SELECTION]: 'a@x,b@x' });
+  expect(broken?.fact.unreadableSelection).toContain('[1].interface: "x" is the interface of [0] already');
+  expect(broken?.problems).toEqual([]);
 });
 
 it('what a pod of this node asks for in vain is kept, one by one', () => {

@@ -85,17 +85,20 @@ const networksOf = (
 
 export const samePod = equalBut<PodProjection>('resourceVersion');
 
-/** What cannot be read is the cluster manager's to report, which reads it for addresses. */
+/** What cannot be read is the cluster manager's to report, which reads it for addresses; ADD refuses the pod. */
 const selectedOf = (
   annotation: string | undefined,
   key: string,
   before: PodProjection | undefined,
-): Pick<PodFact, 'selected'> => {
+): Pick<PodFact, 'selected' | 'unreadableSelection'> => {
   if (annotation === undefined) return {};
   const known = before?.selectionAnnotation === annotation ? before.fact.selected : undefined;
-  const selected =
-    known ?? attachmentsOf(readOr(`Pod/${key}`, [], () => parseNetworkSelections(annotation, key)) ?? []);
-  return selected.length === 0 ? {} : { selected };
+  if (known !== undefined) return { selected: known };
+  const problems: Problem[] = [];
+  const selections = readOr(`Pod/${key}`, problems, () => parseNetworkSelections(annotation, key)) ?? [];
+  const [unreadable] = problems;
+  if (unreadable !== undefined) return { unreadableSelection: unreadable.message };
+  return selections.length === 0 ? {} : { selected: attachmentsOf(selections) };
 };
 
 const ignoredOf = (annotations: KubeObject['metadata']['annotations'], key: string): Pick<PodFact, 'ignored'> => {

@@ -60,5 +60,8 @@ export const defaultRouteElsewhere = (
 /** Key of the NAD itself, whichever selection of it this is. */
 export const nadOf = ({ namespace, name }: Pick<Selection, 'namespace' | 'name'>): string => nadKey(namespace, name);
 
+/** Whether pods of a namespace may be on the network of a NAD: only of its own, whose owner it is that decides. */
+export const mayAttach = (nadNamespace: string, podNamespace: string): boolean => nadNamespace === podNamespace;
+
 /** @param what `red/storage as net1` */
 export const secondaryUnsupported = (what: string): string => `secondary networks are not supported yet: ${what}`;

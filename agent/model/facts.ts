@@ -106,6 +106,8 @@ export interface PodFact {
    * read what. Of pods of other nodes as well: an entry of their annotation counts only where they have selected the network.
    */
   readonly selected?: readonly SelectedNetwork[] | undefined;
+  /** Why nobody can read what it selects. It selects nothing then. */
+  readonly unreadableSelection?: string | undefined;
   /** What it asks for in vain. */
   readonly ignored?: readonly IgnoredRequest[] | undefined;
   /** Its addresses by NAD key. */

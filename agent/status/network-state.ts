@@ -1,4 +1,5 @@
 /** How far a network is on this node, from how far those are who want something of it. */
+import { isServed } from '../../api/served-networks.ts';
 import { type Status, worst } from '../../base/reconciler.ts';
 import type { FactStore } from '../model/fact-store.ts';
 import { type NetworkFact, nodeSubnetsId } from '../model/facts.ts';
@@ -14,9 +15,11 @@ export interface NetworkStateSources {
 /** Looks at the owners of the one network. */
 export const networkState = (network: NetworkFact, sources: NetworkStateSources): Status => {
   const { node, facts, ownerState, ownersOfNetwork } = sources;
-  const { name, topology, role } = network;
+  const { name, topology } = network;
+  if (!isServed(network))
+    return { kind: 'waiting', message: 'secondary networks of this topology are not supported yet' };
   const subnets = facts.get('nodeSubnets', nodeSubnetsId(node, name)) ?? [];
-  const lacksPart = topology === 'layer3' && role !== 'secondary' && subnets.length === 0;
+  const lacksPart = topology === 'layer3' && subnets.length === 0;
   return worst([...ownersOfNetwork(name).map(ownerState), ...(lacksPart ? [NO_PART] : [])]);
 };
 

@@ -68,6 +68,7 @@ export interface PodInput {
   readonly leaving?: boolean;
   /** Its annotation `k8s.v1.cni.cncf.io/networks`. */
   readonly selects?: string;
+  readonly unreadableSelection?: string;
   readonly ignored?: PodFact['ignored'];
 }
 
@@ -99,7 +100,6 @@ export interface SliceInput extends Partial<Pick<SliceFact, 'madeFor' | 'network
 
 /** How long a network that is rendered on demand stays. */
 export const GRACE_MS = 60_000;
-
 /** The cluster as `localNode` sees it, and what its agent would want. */
 export class TestCluster {
   readonly facts = new FactStore();

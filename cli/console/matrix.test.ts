@@ -91,10 +91,13 @@ describe('a secondary network', () => {
     { annotations: ids('shop_extra', 9) },
   );
 
-  it('reaches nothing, as pods are not attached to it', () => {
+  it('reaches its own pods, and nothing else', () => {
     const { matrix } = detailOf([tenant('shop'), secondary, nad], 'shop_extra');
     const [own = []] = matrix.cells;
-    expect(new Set(own.map(({ reaches }) => reaches))).toEqual(new Set(['no']));
+    expect(own.filter(({ reaches }) => reaches === 'yes').map(({ why }) => why)).toEqual([
+      'the same network; NetworkPolicies do not apply to it',
+    ]);
+    expect(own.every(({ reaches }) => reaches === 'yes' || reaches === 'no')).toBe(true);
   });
 });
 

@@ -151,15 +151,18 @@ const NOT_OF_CLUSTER: MatrixCell = { reaches: 'unknown', why: 'the networks of t
 
 type Pods = Extract<Party, { kind: 'pods' }>;
 
+/** A secondary network is its pods and nothing else. */
 const unlessSecondary = ({ isSecondary }: Pods, cell: MatrixCell): MatrixCell =>
-  isSecondary ? no('pods are not attached to secondary networks yet') : cell;
+  isSecondary ? no('a secondary network has no gateway, no Services and no port of the nodes') : cell;
 
 const toPods = (from: Party, to: Pods): MatrixCell => {
   if (from.kind === 'node') return nodeToPods(to);
   if (from.kind === 'outside') return no('only by node ports and external addresses of Services');
   if (from.kind !== 'pods') return NOT_OF_CLUSTER;
   if (from.network === to.network && from.network !== '(others)') {
-    return unlessSecondary(to, yes('the same network; NetworkPolicies may deny it: udnctl policy why'));
+    return to.isSecondary
+      ? yes('the same network; NetworkPolicies do not apply to it')
+      : yes('the same network; NetworkPolicies may deny it: udnctl policy why');
   }
   if (from.network === to.network) return no('different networks are isolated from each other');
   if (from.network === DEFAULT_NETWORK_NAME || to.network === DEFAULT_NETWORK_NAME)

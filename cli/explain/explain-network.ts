@@ -51,15 +51,17 @@ export const explainNetwork = async (sources: ExplainSources, requested: string)
 const identityChecks = (network: NetworkStatus): Check[] => {
   const { id, nads, topology, role, subnets, nodeSubnets, state, message, masquerade } = network;
   const number = parseNetworkId(id);
-  const isLayer3 = topology === 'layer3' && role !== 'secondary';
+  const isLayer3 = topology === 'layer3';
   return [
     nads.length === 0 && role !== 'default'
       ? missing('NAD', 'no NetworkAttachmentDefinition refers to it any more', 'it is being deleted')
       : ok('NAD', nads.join(', ') || 'the default network needs none'),
-    ok(
-      'id',
-      `${id}: VRF table ${vrfTable(number)}, packet mark 0x${networkPacketMark(number).toString(16)}, ct mark 0x${networkCtMark(number).toString(16)}`,
-    ),
+    role === 'secondary'
+      ? ok('id', String(id))
+      : ok(
+          'id',
+          `${id}: VRF table ${vrfTable(number)}, packet mark 0x${networkPacketMark(number).toString(16)}, ct mark 0x${networkCtMark(number).toString(16)}`,
+        ),
     isLayer3 && nodeSubnets.length === 0
       ? missing(
           'node subnets',

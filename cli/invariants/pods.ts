@@ -3,7 +3,14 @@ import type { PodNetworkEntry } from '../../api/annotations/pod-networks.ts';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
 import { ApiError, describeFinding } from '../../api/errors.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
-import { defaultNetwork, gatewayIp, managementIp, type Network, networkOfNetConf } from '../../api/network.ts';
+import {
+  defaultNetwork,
+  gatewayIp,
+  hasGateway,
+  managementIp,
+  type Network,
+  networkOfNetConf,
+} from '../../api/network.ts';
 import { addressOf, type Cidr, cidrContainsIp, type InterfaceAddress, prefixLength } from '../../net/cidr.ts';
 import type { PodState } from '../cluster/pod-state.ts';
 import type { Snapshot } from '../cluster/snapshot.ts';
@@ -116,8 +123,7 @@ const problemOf = (address: InterfaceAddress, ranges: readonly Cidr[], network: 
   if (prefixLength(address) !== prefixLength(range)) return `does not have the prefix length of ${range}, a subnet`;
   const infrastructure = network.infrastructureSubnets.find((cidr) => cidrContainsIp(cidr, ip));
   if (infrastructure !== undefined) return `is in ${infrastructure}, which is for infrastructure`;
-  const { role } = network;
-  const own = role === 'secondary' ? [] : [gatewayIp(network, range), managementIp(network, range)];
+  const own = !hasGateway(network) ? [] : [gatewayIp(network, range), managementIp(network, range)];
   return own.includes(ip) ? 'is that of the gateway or the management port' : undefined;
 };
 

@@ -11,6 +11,7 @@ import {
 } from '../../api/names.ts';
 import type { NetConf } from '../../api/net-conf.ts';
 import { type PrimaryNetwork, primaryNetworkOf } from '../../api/primary-network.ts';
+import { isServed } from '../../api/served-networks.ts';
 import type { NadFacts } from '../../cluster-manager/facts/nad-facts.ts';
 import type { NamespaceFacts } from '../../cluster-manager/facts/namespace-facts.ts';
 import type { PodState } from '../cluster/pod-state.ts';
@@ -148,12 +149,15 @@ const secondary = (key: string, nadKey: string, interfaceName: string, scene: Sc
     const found = `the pod requests NetworkAttachmentDefinition ${key}, which is a primary network: primary networks cannot be requested`;
     return only(blocked(what, 'primary-selected', found, 'recreate the pod without it in k8s.v1.cni.cncf.io/networks'));
   }
-  const found = `the pod requests NetworkAttachmentDefinition ${key}, a secondary network: these are not supported yet, and CNI rejects the pod`;
-  const refusal = blocked(what, 'unsupported', found, SELECT_NOTHING);
   return {
     attachments: [attachmentOf(conf, nadKey, interfaceName, 'secondary')],
-    findings: [idFinding(nad, scene), refusal],
+    findings: [idFinding(nad, scene), ...(isServed(conf) ? [] : [unsupported(what, key)])],
   };
+};
+
+const unsupported = (what: string, key: string): Finding => {
+  const found = `the pod requests NetworkAttachmentDefinition ${key}, a secondary network of a topology that is not supported yet: CNI rejects the pod`;
+  return blocked(what, 'unsupported', found, SELECT_NOTHING);
 };
 
 const SELECT_NOTHING = `recreate the pod without it in ${POD_ANNOTATIONS.selection}`;

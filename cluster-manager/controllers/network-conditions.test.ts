@@ -14,9 +14,15 @@ it('a network of the cluster that fails in a namespace says in which it works, a
   expect(createdCondition(facts, [], ['no label'], ['c']).message).toBe('no label');
 });
 
+it.each(['Layer2', 'Layer3'])(
+  'a secondary %s network has nothing to say of attachments: nodes serve it',
+  (topology) => {
+    const spec = { topology, [topology.toLowerCase()]: { role: 'Secondary' } };
+    expect(attachmentPart({ kind: 'UserDefinedNetwork', spec } as unknown as NetworkFacts)).toBeUndefined();
+  },
+);
+
 it.each([
-  ['UserDefinedNetwork', { topology: 'Layer2', layer2: { role: 'Secondary' } }, 'spec.layer2.role Secondary'],
-  ['UserDefinedNetwork', { topology: 'Layer3', layer3: { role: 'Secondary' } }, 'spec.layer3.role Secondary'],
   ['ClusterUserDefinedNetwork', { topology: 'Localnet', localnet: {} }, 'spec.network.topology Localnet'],
 ] as const)('a %s that no pod can be attached to is not ready, and names the field', (kind, spec, field) => {
   expect(attachmentPart({ kind, spec } as unknown as NetworkFacts)).toEqual({

@@ -1,6 +1,7 @@
 /** What the conditions of a network say. Pure. */
 import type { ConditionInput } from '../../api/condition.ts';
 import { NODE_LABELS } from '../../api/names.ts';
+import { isServed } from '../../api/served-networks.ts';
 import type { NetworkFacts } from '../facts/network-facts.ts';
 import type { NodeTally } from './node-reports.ts';
 
@@ -117,12 +118,11 @@ export const nodesPart = (published: readonly ConditionInput[]): ConditionInput 
 
 /** A network that pods cannot be attached to yet, however complete it is. Undefined: they can. */
 export const attachmentPart = ({ kind, spec }: NetworkFacts): ConditionInput | undefined => {
-  const field = kind === 'UserDefinedNetwork' ? 'spec' : 'spec.network';
   const { topology, layer2, layer3 } = spec ?? {};
-  const role = (layer2 ?? layer3)?.role;
-  if (topology !== 'Localnet' && role !== 'Secondary') return undefined;
-  const asked =
-    topology === 'Localnet' ? `${field}.topology Localnet` : `${field}.${topology?.toLowerCase()}.role Secondary`;
+  if (topology === undefined) return undefined;
+  const isSecondary = topology === 'Localnet' || (layer2 ?? layer3)?.role === 'Secondary';
+  if (isServed({ role: isSecondary ? 'secondary' : 'primary', topology: TOPOLOGIES[topology] })) return undefined;
+  const asked = `${kind === 'UserDefinedNetwork' ? 'spec' : 'spec.network'}.topology ${topology}`;
   return {
     type: 'Ready',
     status: 'False',
@@ -130,6 +130,8 @@ export const attachmentPart = ({ kind, spec }: NetworkFacts): ConditionInput | u
     message: `${asked} is not supported yet: ids and addresses are allocated, but pods cannot be attached.`,
   };
 };
+
+const TOPOLOGIES = { Layer2: 'layer2', Layer3: 'layer3', Localnet: 'localnet' } as const;
 
 /** `Ready` of a network that no namespace has. */
 export const unusedCondition: ConditionInput = {

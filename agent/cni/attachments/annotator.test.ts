@@ -189,3 +189,24 @@ describe('an annotation that was damaged', () => {
     expect(it.patches[1]?.changes?.['default']?.['ip_addresses']).toEqual(['10.128.0.7/23']);
   });
 });
+
+it('on a secondary layer-3 network a pod gets its MAC and its default route, which its own network then does not have', () => {
+  const cluster = plain('10.128.0.0/23')
+    .network('ns_wide', {
+      ...{ id: 20, topology: 'layer3', role: 'secondary', subnets: ['10.91.0.0/16'], namespace: 'ns', nad: 'wide' },
+    })
+    .subnets('node1', 'ns_wide', ['10.91.1.0/24'])
+    .pod('ns/a', {
+      ...{ node: 'node1', networks: {} },
+      selects: '[{"name":"wide","mac":"02:00:00:00:00:07","default-route":["10.91.1.1"]}]',
+    });
+  const { patches, flush } = setUp(cluster);
+  flush();
+  const [changes] = patches.map((patch) => patch.changes ?? {});
+  expect(changes?.['default']).not.toHaveProperty('gateway_ips');
+  expect(changes?.['ns/wide']).toEqual({
+    ...{ ip_addresses: ['10.91.1.3/24'], ip_address: '10.91.1.3/24', mac_address: '02:00:00:00:00:07' },
+    ...{ gateway_ips: ['10.91.1.1'], gateway_ip: '10.91.1.1', role: 'secondary' },
+    routes: [{ dest: '10.91.0.0/16', nextHop: '10.91.1.1' }],
+  });
+});

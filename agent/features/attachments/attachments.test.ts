@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TestCluster } from '../../testing/cluster.ts';
+import { type NetworkInput, TestCluster } from '../../testing/cluster.ts';
 
 const cluster = (): TestCluster =>
   new TestCluster('node1')
@@ -75,5 +75,85 @@ describe('a pod waits', () => {
       .pod('wide/a', { node: 'node1', networks: {} });
     expect(attachmentsOf(it, 'later/a')).toBe('namespace later is not known yet');
     expect(attachmentsOf(it, 'wide/a')).toBe('node node1 has no subnet of network wide yet');
+  });
+});
+
+describe('a pod that selects networks', () => {
+  const secondary = (name: string, input: Partial<NetworkInput> = {}): NetworkInput => ({
+    ...{ id: 20, topology: 'layer2', role: 'secondary', subnets: ['10.90.0.0/24'], namespace: 'red', nad: name },
+    ...input,
+  });
+  const selecting = (selects: string, before = (it: TestCluster): TestCluster => it): TestCluster =>
+    before(
+      cluster()
+        .network('red_flat', secondary('flat'))
+        .network('red_wide', secondary('wide', { id: 21, topology: 'layer3', subnets: ['10.91.0.0/16'] }))
+        .subnets('node1', 'red_wide', ['10.91.1.0/24']),
+    ).pod('red/a', { node: 'node1', networks: {}, selects });
+  const found = (it: TestCluster) => {
+    it.render();
+    return it.sinks.attachments.get('attachments:red/a');
+  };
+
+  it('is attached to them behind its own, in their order', () => {
+    expect(found(selecting('wide@w,flat,wide'))?.attachments.slice(2)).toMatchObject([
+      {
+        nadKey: 'red/wide',
+        role: 'secondary',
+        interfaceName: 'w',
+        index: 2,
+        givenBy: 'node',
+        subnets: ['10.91.1.0/24'],
+      },
+      { nadKey: 'red/flat', role: 'secondary', interfaceName: 'net2', index: 3, givenBy: 'cluster', subnets: [] },
+      { nadKey: 'red/wide/1', role: 'secondary', interfaceName: 'net3', index: 4, givenBy: 'node' },
+    ]);
+  });
+
+  it('passes over those of other plugins, which have their places in the list', () => {
+    const foreign = (it: TestCluster): TestCluster => it.foreignNad('red/macvlan');
+    expect(found(selecting('macvlan,flat', foreign))?.attachments[2]).toMatchObject({
+      interfaceName: 'net2',
+      index: 2,
+    });
+  });
+
+  it('is refused, when nobody can read what', () => {
+    const it = selecting('flat').pod('red/a', { node: 'node1', networks: {}, unreadableSelection: 'name: is missing' });
+    expect(found(it)?.refused).toBe('name: is missing');
+  });
+
+  const other = (it: TestCluster): TestCluster =>
+    it
+      .network('blue_flat', secondary('flat', { namespace: 'blue', id: 22 }))
+      .network('red_near', secondary('near', { id: 23, subnets: ['10.90.0.128/25'] }))
+      .network('red_inside', secondary('inside', { id: 24, subnets: ['10.20.3.0/24'] }))
+      .network('red_phys', secondary('phys', { id: 25, topology: 'localnet' }));
+
+  it.each([
+    ['none', /^NetworkAttachmentDefinition red\/none does not exist, or cannot be read: the pod selects it as net1$/],
+    ['blue/flat', /^blue\/flat as net1: the network is not for pods of namespace red$/],
+    ['net', /^red\/net as net1: a primary network cannot be selected$/],
+    ['phys', /^secondary networks are not supported yet: red\/phys as net1$/],
+    [
+      'flat,near',
+      /^10.90.0.0\/24 of network red_flat overlaps 10.90.0.128\/25 of network red_near: a pod reaches only/,
+    ],
+    ['inside', /^10.20.0.0\/16 of network red overlaps 10.20.3.0\/24 of network red_inside/],
+    ['[{"name":"wide","ips":["10.91.1.9"]}]', /^red\/wide as net1: ips: /],
+    ['[{"name":"wide","ipam-claim-reference":"c"}]', /^red\/wide as net1: ipam-claim-reference: /],
+  ])('that cannot be followed is refused, and keeps its own: %s', (selects, message) => {
+    const refused = found(selecting(selects, other));
+    expect(refused?.refused).toMatch(message);
+    expect(refused?.attachments.map(({ nadKey }) => nadKey)).toEqual(['default', 'red/net']);
+  });
+
+  it('keeps the networks that it has addresses of while its annotation is edited', () => {
+    const it = selecting('flat');
+    it.pod('red/a', { node: 'node1', networks: { 'red/flat': { ips: ['10.90.0.3/24'] } }, selects: 'none' });
+    it.render();
+    expect(['red', 'red_flat', 'red_wide'].map((name) => it.facts.get('networkInUse', name))).toEqual([
+      ...[true, true, undefined],
+    ]);
   });
 });

@@ -8,15 +8,16 @@ import {
   DEFAULT_NETWORK_NAME,
   PRIMARY_INTERFACE,
   PRIMARY_NETWORK_LABEL,
+  parseNadKey,
 } from '../../../api/names.ts';
 import { hasClusterIpam } from '../../../api/network.ts';
 import type { ProblemCause } from '../../../api/problem-causes.ts';
-import type { Attachment, PodAttachments } from '../../model/attachments.ts';
+import { type Attachment, nadOf, type PodAttachments } from '../../model/attachments.ts';
 import { type PodFact, podKey } from '../../model/facts.ts';
 import { type Diagnostic, EMPTY_FRAGMENT, type FeatureOver, type Fragment } from '../../model/fragment.ts';
 import type { View } from '../../model/view.ts';
 import { primaryNetworkName } from '../shared/local-network.ts';
-import { conflictsOf } from './conflicts.ts';
+import { overlapsOf } from './overlaps.ts';
 import { type DesiredAttachment, selectedNetworks } from './selected.ts';
 
 export const attachments: FeatureOver<'pod'> = {
@@ -26,7 +27,7 @@ export const attachments: FeatureOver<'pod'> = {
     const pod = view.pod(key);
     if (pod === undefined || pod.node !== view.node || pod.finished) return EMPTY_FRAGMENT;
     if (pod.hostNetwork) return usingThatOf(pod.namespace, view);
-    return fragmentOf({ ...attachmentsOf(pod, view), ...ignoredOf(pod, view) });
+    return fragmentOf({ ...attachmentsOf(pod, view), ...ignoredOf(pod, view) }, view);
   },
 };
 
@@ -39,7 +40,7 @@ const attachmentsOf = (pod: PodFact, view: View): PodAttachments => {
   const own = ownNetworks(pod, view);
   const selected = selectedNetworks(pod, view);
   const desired = typeof own === 'string' ? [] : [...own, ...selected.networks];
-  const reasons = [...selected.refused, ...conflictsOf(desired, pod.selected)];
+  const reasons = [pod.unreadableSelection ?? [], selected.refused, overlapsOf(desired)].flat();
   const refused = reasons.length === 0 ? {} : { refused: reasons.join('; ') };
   if (typeof own === 'string') return { ...waiting(pod, own), ...refused };
   const [waitsFor] = selected.waitingFor;
@@ -93,13 +94,24 @@ const ignoredOf = ({ ignored = [] }: PodFact, view: View): Pick<PodAttachments, 
   return messages.length === 0 ? {} : { ignored: messages };
 };
 
-const fragmentOf = (result: PodAttachments): Fragment => ({
+const fragmentOf = (result: PodAttachments, view: View): Fragment => ({
   attachments: result,
-  usedNetworks: [
-    ...new Set(result.attachments.flatMap(({ network }) => (network.role === 'default' ? [] : [network.name]))),
-  ],
+  usedNetworks: [...new Set([...usedBy(result), ...keptBy(result.pod, view)])],
   ...withDiagnostics(result),
 });
+
+const usedBy = ({ attachments: all }: PodAttachments): string[] =>
+  all.flatMap(({ network }) => (network.role === 'default' ? [] : [network.name]));
+
+/** What a pod that runs has been given stays, also when its annotation is edited. */
+const keptBy = ({ networks, selected }: PodFact, view: View): string[] =>
+  selected === undefined && networks.size <= 2
+    ? []
+    : [...networks.keys()].flatMap((key) => {
+        const nad = parseNadKey(key);
+        const network = nad && view.networkOfNad(nadOf(nad));
+        return network?.role === 'secondary' ? [network.name] : [];
+      });
 
 const withDiagnostics = ({ pod, waitingFor, refused, ignored = [] }: PodAttachments): Fragment => {
   const object = `Pod/${podKey(pod)}`;

@@ -3,7 +3,7 @@
  * cannot be followed refuses the pod: without an attachment that it has asked for it must not come up (section 7.2).
  */
 import { isServed } from '../../../api/served-networks.ts';
-import { type Attachment, nadOf, type Selection, secondaryUnsupported } from '../../model/attachments.ts';
+import { type Attachment, mayAttach, nadOf, type Selection, secondaryUnsupported } from '../../model/attachments.ts';
 import type { NetworkFact, PodFact } from '../../model/facts.ts';
 import type { View } from '../../model/view.ts';
 
@@ -19,8 +19,8 @@ export interface SelectedNetworks {
 }
 
 /** NADs of other plugins are not ours to attach, nor to refuse. */
-export const selectedNetworks = ({ selected = [] }: PodFact, view: View): SelectedNetworks => {
-  const found = selected.map((selection) => resolve(selection, view));
+export const selectedNetworks = ({ namespace, selected = [] }: PodFact, view: View): SelectedNetworks => {
+  const found = selected.map((selection) => resolve(selection, namespace, view));
   return {
     networks: found.flatMap(({ network }) => network ?? []),
     refused: [...unsupported(found), ...found.flatMap(({ refused }) => refused ?? [])],
@@ -36,7 +36,7 @@ interface Resolved {
   readonly unsupported?: string;
 }
 
-const resolve = (selection: Selection, view: View): Resolved => {
+const resolve = (selection: Selection, podNamespace: string, view: View): Resolved => {
   const { nadKey, interfaceName } = selection;
   const nad = nadOf(selection);
   const owner = view.nadOwner(nad);
@@ -44,6 +44,9 @@ const resolve = (selection: Selection, view: View): Resolved => {
   if (owner === undefined) {
     const missing = `NetworkAttachmentDefinition ${nad} does not exist, or cannot be read`;
     return { refused: `${missing}: the pod selects it as ${interfaceName}` };
+  }
+  if (!mayAttach(selection.namespace, podNamespace)) {
+    return { refused: `${nad} as ${interfaceName}: the network is not for pods of namespace ${podNamespace}` };
   }
   const network = view.networkOfNad(nad);
   if (network === undefined) return { waitingFor: `the network of NetworkAttachmentDefinition ${nad} has no id yet` };

@@ -120,3 +120,63 @@ describe('pods of other nodes', () => {
     expect(port(it, 'green.net_green_b')).toBeUndefined();
   });
 });
+
+describe('ports of secondary networks', () => {
+  const secondary = (): TestCluster =>
+    cluster()
+      .network('green_flat', {
+        ...{ id: 4, topology: 'layer2', role: 'secondary', subnets: ['10.90.0.0/24'] },
+        ...{ namespace: 'green', nad: 'flat' },
+      })
+      .network('green_bare', {
+        ...{ id: 5, topology: 'layer2', role: 'secondary', subnets: [], namespace: 'green', nad: 'bare' },
+      });
+
+  it('have a key on layer 2, here and of other nodes', () => {
+    const it = secondary()
+      .pod('green/a', {
+        node: 'node1',
+        networks: { 'green/flat': { ips: ['10.90.0.1/24'], tunnelId: 1, role: 'secondary' } },
+      })
+      .pod('green/b', {
+        node: 'node2',
+        networks: { 'green/flat/1': { ips: ['10.90.0.2/24'], tunnelId: 2, role: 'secondary' } },
+      });
+    expect(port(it, 'green.flat_green_a')).toMatchObject({
+      type: '',
+      port_security: ['0a:58:0a:5a:00:01 10.90.0.1'],
+      options: { 'requested-tnl-key': '1' },
+      external_ids: { 'k8s.ovn.org/nad': 'green/flat', 'k8s.ovn.org/network': 'green_flat' },
+    });
+    expect(port(it, 'green.flat.1_green_b')).toMatchObject({ type: 'remote', options: { 'requested-tnl-key': '2' } });
+    expect(it.render().northbound['Logical_Switch']).toContainEqual(
+      expect.objectContaining({
+        name: 'green_flat_ovn_layer2_switch',
+        other_config: expect.objectContaining({ 'requested-tnl-key': String(16_711_683 + 4) }),
+        ports: ['Logical_Switch_Port/green.flat.1_green_b', 'Logical_Switch_Port/green.flat_green_a'],
+      }),
+    );
+  });
+
+  it('have a MAC alone on a network without IPAM', () => {
+    const it = secondary().pod('green/a', { node: 'node1', networks: { 'green/bare': { ips: [], tunnelId: 7 } } });
+    expect(port(it, 'green.bare_green_a')).toMatchObject({
+      addresses: ['0a:58:00:00:00:01'],
+      port_security: ['0a:58:00:00:00:01'],
+    });
+  });
+
+  it('are not under policies, of which the pod may have some on its primary network', () => {
+    const it = secondary().pod('green/a', {
+      node: 'node1',
+      networks: { 'green/flat': { ips: ['10.90.0.1/24'], tunnelId: 1, role: 'secondary' } },
+    });
+    it.facts.set('podPolicy', 'green/a', {
+      network: 'green_net',
+      denyGroup: 'green_net',
+      isolated: ['Ingress'],
+      rules: [],
+    });
+    expect(JSON.stringify(it.render().northbound['Port_Group'] ?? [])).not.toContain('green.flat_green_a');
+  });
+});

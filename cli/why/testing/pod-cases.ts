@@ -190,10 +190,12 @@ export const POD_CASES: readonly Case[] = [
     ...{ ask: POD, cause: 'nad-missing', expectedText: 'the pod requests NetworkAttachmentDefinition red/none' },
   },
   {
-    state: 'a secondary network that is asked for',
+    state: 'a secondary network of a topology that is not served',
     objects: [
       ...well.filter((one) => one !== web),
-      nad('red/sec', netConf('red/sec', 'sec', { role: 'secondary' }), { annotations: ids('sec', 2) }),
+      nad('red/sec', netConf('red/sec', 'sec', { role: 'secondary', topology: 'localnet' }), {
+        annotations: ids('sec', 2),
+      }),
       asks('red/sec'),
     ],
     ...{ ask: POD, cause: 'unsupported', expectedText: 'NetworkAttachmentDefinition red/sec, a secondary network' },

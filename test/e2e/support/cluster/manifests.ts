@@ -22,6 +22,17 @@ export const layer3 = (inNamespace: string, name: string, subnets: readonly stri
 export const layer2 = (inNamespace: string, name: string, subnets: readonly string[]): ManifestObject =>
   network(inNamespace, name, { topology: 'Layer2', layer2: { role: 'Primary', subnets } });
 
+/** Secondary networks. @param subnets none: without IPAM */
+export const secondaryLayer2 = (inNamespace: string, name: string, subnets: readonly string[]): ManifestObject =>
+  network(inNamespace, name, {
+    topology: 'Layer2',
+    layer2: { role: 'Secondary', ...(subnets.length === 0 ? { ipam: { mode: 'Disabled' } } : { subnets }) },
+  });
+
+/** @param subnets `CIDR/HOST-PREFIX` */
+export const secondaryLayer3 = (inNamespace: string, name: string, subnets: readonly string[]): ManifestObject =>
+  network(inNamespace, name, { topology: 'Layer3', layer3: { ...layer3Spec(subnets), role: 'Secondary' } });
+
 /** A layer-3 network for all namespaces with the label `team=TEAM`. */
 export const clusterNetwork = (name: string, team: string, subnets: readonly string[]): ManifestObject =>
   ofCluster(name, team, { topology: 'Layer3', layer3: layer3Spec(subnets) });

@@ -1,0 +1,206 @@
+/**
+ * Pods on several networks: what reaches them by each of their interfaces, what does not, and what is left when ADD fails, the agent is
+ * killed, or they go. Needs root and `make build`.
+ */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { POD_ANNOTATIONS } from '../../api/names.ts';
+import { FAMILIES, type Family, type Ip, ipFamily, parseIp } from '../../net/ip.ts';
+import type { ManifestObject } from '../../sandbox/index.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { PROTOCOLS } from '../oracles/reachability/types.ts';
+import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster/cluster.ts';
+import {
+  layer2,
+  layer3,
+  namespace,
+  plainNamespace,
+  pod,
+  secondaryLayer2,
+  secondaryLayer3,
+} from './support/cluster/manifests.ts';
+import { eventsOf } from './support/faults/events.ts';
+import { type NamedFrame, namesOf, sendAndWatch } from './support/hostile/attacks.ts';
+import { outside } from './support/networks/north-south.ts';
+import { arp, BROADCAST, udp } from './support/packets/frames.ts';
+import { addressesOf, arrivals, describePacket, type Packet } from './support/packets/packets.ts';
+import { ownRowsNaming } from './support/state/rows.ts';
+
+const cluster = useCluster({ name: 'test-attachments', ipFamily: 'dual' });
+
+const on = (inNamespace: string, name: string, node: string, networks: string): ManifestObject =>
+  pod(inNamespace, name, node, { [POD_ANNOTATIONS.selection]: networks });
+
+const FLAT = ['10.90.0.0/24', 'fd00:90::/64'];
+const DEVICES = { red_flat: 'net1', red_wide: 'net2', red_bare: 'net3' } as const;
+
+beforeAll(async () => {
+  await applyAndWait(cluster(), [
+    namespace('red'),
+    layer3('red', 'net', ['10.80.0.0/16/24', 'fd00:80::/48/64']),
+    secondaryLayer2('red', 'flat', FLAT),
+    secondaryLayer3('red', 'wide', ['10.91.0.0/16/24', 'fd00:91::/48/64']),
+    secondaryLayer2('red', 'bare', []),
+    on('red', 'a', 'node-1', 'flat,wide,bare'),
+    on('red', 'b', 'node-2', 'flat,wide,bare'),
+    // The same subnets, of another tenant.
+    namespace('blue'),
+    layer2('blue', 'net', ['10.81.0.0/16', 'fd00:81::/64']),
+    secondaryLayer2('blue', 'flat', FLAT),
+    on('blue', 'c', 'node-1', 'flat'),
+    on('blue', 'd', 'node-2', 'flat'),
+    // Of the default network.
+    plainNamespace('plain'),
+    secondaryLayer2('plain', 'flat', FLAT),
+    on('plain', 'e', 'node-1', 'flat'),
+    on('plain', 'f', 'node-2', 'flat'),
+  ]);
+});
+
+/** @throws Error when it has none */
+const addressOn = async (key: string, network: string, family: Family): Promise<Ip> => {
+  const { attachments } = await readPod(cluster(), key);
+  const found = attachments.find((one) => one.network === network)?.addresses.find((ip) => ipFamily(ip) === family);
+  if (found === undefined) throw new Error(`${key} has no IPv${family} address on ${network}`);
+  return found;
+};
+
+const packetsBy = async (from: string, to: string, network: string, device: string): Promise<Packet[]> => {
+  const addresses = await Promise.all(FAMILIES.map((family) => addressOn(to, network, family)));
+  return addresses.flatMap((address) => PROTOCOLS.map((protocol) => ({ from, to, address, protocol, device })));
+};
+
+const macOf = async (key: string, device: string): Promise<string> =>
+  (await cluster().exec(key, ['cat', `/sys/class/net/${device}/address`])).stdout.trim();
+
+const linkCount = async (node: string): Promise<number> =>
+  (await cluster().node(node, ['ip', '-o', 'link', 'show', 'type', 'veth'])).stdout.trim().split('\n').length;
+
+describe('a pod of several networks', () => {
+  it.each(['red_flat', 'red_wide'] as const)('reaches others of %s on another node, both ways', async (network) => {
+    const device = DEVICES[network];
+    const packets = [
+      ...(await packetsBy('red/a', 'red/b', network, device)),
+      ...(await packetsBy('red/b', 'red/a', network, device)),
+    ];
+    await eventually(async () => expect(await arrivals(cluster(), packets)).toEqual(packets.map(describePacket)));
+  });
+
+  it('reaches others by its primary network as before, and the outside by no other', async () => {
+    const { key } = await readPod(cluster(), 'red/a');
+    for (const address of addressesOf(await readPod(cluster(), 'red/b'))) {
+      await cluster().exec(key, ['ping', '-c', '1', '-W', '2', address]);
+    }
+    for (const family of FAMILIES) {
+      const { stdout } = await cluster().exec(key, ['ip', `-${family}`, 'route', 'show', 'default']);
+      expect(stdout).toContain('dev ovn-udn1');
+      expect(stdout).not.toMatch(/dev net\d/);
+      const byOther = cluster().exec(key, ['ping', '-c', '1', '-W', '1', '-I', 'net2', outside(family)]);
+      await expect(byOther).rejects.toThrow();
+    }
+  });
+
+  it('has an interface without addresses on a network without IPAM, and passes what it is given', async () => {
+    const { stdout } = await cluster().exec('red/a', ['ip', '-o', 'addr', 'show', 'dev', 'net3', 'scope', 'global']);
+    expect(stdout).toBe('');
+    await cluster().exec('red/a', ['ip', 'addr', 'add', '192.168.5.1/24', 'dev', 'net3']);
+    await cluster().exec('red/b', ['ip', 'addr', 'add', '192.168.5.2/24', 'dev', 'net3']);
+    await eventually(() => cluster().exec('red/a', ['ping', '-c', '1', '-W', '1', '-I', 'net3', '192.168.5.2']));
+  });
+
+  it('of the default network has its secondary one beside it', async () => {
+    const packets = await packetsBy('plain/e', 'plain/f', 'plain_flat', 'net1');
+    await eventually(async () => expect(await arrivals(cluster(), packets)).toEqual(packets.map(describePacket)));
+    await cluster().exec('plain/e', ['ping', '-c', '1', '-W', '2', outside(4)]);
+  });
+});
+
+it('nothing that a pod sends by a secondary interface gets to another network, or under another name', async () => {
+  const [own, peer] = [await addressOn('red/a', 'red_flat', 4), await addressOn('red/b', 'red_flat', 4)];
+  const peer6 = await addressOn('red/b', 'red_flat', 6);
+  const [mac, peerMac, foreignMac] = [
+    await macOf('red/a', 'net1'),
+    await macOf('red/b', 'net1'),
+    await macOf('blue/d', 'net1'),
+  ];
+  const other = parseIp('10.90.0.99');
+  const frame = (name: string, build: NamedFrame['build']): NamedFrame => ({ name, device: 'net1', build });
+  const honest = frame('honest', (payload) => udp({ from: mac, to: peerMac }, { src: own, dst: peer, payload }));
+  const attacks = [
+    frame('as another address', (payload) => udp({ from: mac, to: peerMac }, { src: other, dst: peer, payload })),
+    frame('as another IPv6 address', (payload) =>
+      udp({ from: mac, to: peerMac }, { src: parseIp('fd00:90::99'), dst: peer6, payload }),
+    ),
+    frame('as another MAC', (payload) =>
+      udp({ from: '02:00:00:00:00:99', to: peerMac }, { src: own, dst: peer, payload }),
+    ),
+    frame('ARP for another address', (payload) =>
+      Buffer.concat([
+        arp({ from: mac, to: BROADCAST }, { op: 'reply', tell: other, about: peer }),
+        Buffer.from(payload),
+      ]),
+    ),
+    frame('to a MAC of another tenant', (payload) =>
+      udp({ from: mac, to: foreignMac }, { src: own, dst: peer, payload }),
+    ),
+    frame('to all', (payload) =>
+      udp({ from: mac, to: BROADCAST }, { src: own, dst: parseIp('255.255.255.255'), payload }),
+    ),
+    frame('to the outside', (payload) => udp({ from: mac, to: peerMac }, { src: own, dst: outside(4), payload })),
+  ];
+  const pods = ['red/a', 'red/b', 'blue/c', 'blue/d', 'plain/e', 'plain/f'];
+  const seen = await sendAndWatch(cluster(), 'red/a', attacks, [honest], pods);
+  // A neighbour gets what is for its MAC, or for all: it is no router. Equal addresses of another tenant have equal MACs.
+  const allowed = ['honest', 'to all', 'to the outside', 'to a MAC of another tenant'].map((name) => `${name} @ red/b`);
+  expect(namesOf(seen).filter((name) => !allowed.includes(name))).toEqual([]);
+});
+
+describe('what is left', () => {
+  it('of a pod that selects the same network twice has two interfaces, and goes with them', async () => {
+    const before = await linkCount('node-1');
+    await applyAndWait(cluster(), [on('red', 'twice', 'node-1', 'flat,wide,wide@more,flat@second')]);
+    expect(await linkCount('node-1')).toBe(before + 6);
+    const { attachments } = await readPod(cluster(), 'red/twice');
+    const flat = attachments.filter(({ network }) => network === 'red_flat').flatMap(({ addresses }) => addresses);
+    expect(new Set(flat).size).toBe(4);
+    for (const family of FAMILIES) {
+      const target = await addressOn('red/b', 'red_flat', family);
+      for (const device of ['net1', 'second']) {
+        await eventually(() => cluster().exec('red/twice', ['ping', '-c', '1', '-W', '1', '-I', device, target]));
+      }
+    }
+    await deletePods(cluster(), 'red/twice');
+    await eventually(async () => expect(await linkCount('node-1')).toBe(before));
+    await eventually(async () => expect(await ownRowsNaming(cluster(), 'node-1', 'red_twice')).toEqual([]));
+  });
+
+  it('of a pod that selects what cannot be followed is nothing, and an event says why', async () => {
+    const before = await linkCount('node-1');
+    const objects = await cluster().objects();
+    const refused = [
+      ['missing', 'flat,none', 'NetworkAttachmentDefinition red/none does not exist'],
+      ['foreign', 'flat,blue/flat', 'blue/flat as net2: the network is not for pods of namespace red'],
+      ['primary', 'flat,net', 'red/net as net2: a primary network cannot be selected'],
+    ] as const;
+    await objects.apply(refused.map(([name, networks]) => on('red', name, 'node-1', networks)));
+    for (const [name, , message] of refused) {
+      await eventually(async () => {
+        const events = (await eventsOf(cluster(), 'red', name)).map((event) => event.message);
+        expect(events.join('\n')).toContain(message);
+      });
+    }
+    expect(await linkCount('node-1')).toBe(before);
+    await deletePods(cluster(), ...refused.map(([name]) => `red/${name}`));
+  });
+
+  it('when the agent is killed while it attaches is what belongs to the pod, and nothing when that goes', async () => {
+    const before = await linkCount('node-1');
+    await (await cluster().objects()).apply([on('red', 'killed', 'node-1', 'flat,wide,bare')]);
+    await cluster().kill('node-1', 'agent');
+    await (await cluster().objects()).wait('pod', 'red/killed', 'ready', { timeoutSeconds: 60 });
+    expect(await linkCount('node-1')).toBe(before + 5);
+    const packets = await packetsBy('red/b', 'red/killed', 'red_wide', 'net2');
+    await eventually(async () => expect(await arrivals(cluster(), packets)).toEqual(packets.map(describePacket)));
+    await deletePods(cluster(), 'red/killed');
+    await eventually(async () => expect(await linkCount('node-1')).toBe(before));
+  });
+});
