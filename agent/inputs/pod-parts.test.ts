@@ -34,7 +34,7 @@ describe('what policies know of a pod', () => {
     const { pod: here, policyPod } = project();
     expect(here).toBeUndefined();
     expect(policyPod).toMatchObject({
-      ...{ namespace: 'red', name: 'a', labels: { app: 'web' }, isLocal: false, finished: false, ports: [] },
+      ...{ namespace: 'red', labels: { app: 'web' }, isLocal: false, finished: false, ports: [] },
     });
     expect([...(policyPod?.addresses ?? [])]).toEqual([['red/net', ['192.168.2.3', 'fd00::3']]]);
     expect(project({ node: 'node1' }).policyPod?.isLocal).toBe(true);

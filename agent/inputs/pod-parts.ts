@@ -39,12 +39,18 @@ export const projectPodParts = (object: KubeObject, localNode: string, before?: 
       policyPod &&
       kept(
         before?.policyPod,
-        { ...policyPod, addresses: policyPod.node === undefined ? NO_ADDRESSES : addresses() },
+        withAddresses(policyPod, policyPod.node === undefined ? NO_ADDRESSES : addresses()),
         jsonEqual,
       ),
     digest,
   };
 };
+
+/** Field by field: V8 gives what is copied and extended a second object for what is added. */
+const withAddresses = (
+  { namespace, labels, isLocal, node, finished, ports }: Omit<PolicyPod, 'addresses'>,
+  addresses: PeerAddresses,
+): PolicyPod => ({ namespace, labels, isLocal, node, finished, addresses, ports });
 
 /** What readers are told of. */
 export const samePodParts = (a: PodParts, b: PodParts): boolean => a.pod === b.pod && a.policyPod === b.policyPod;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type PodNetworks, parsePodNetworks } from '../../api/annotations/pod-networks.ts';
 import type { Labels } from '../../api/label-selector.ts';
 import { parseWith } from '../../api/parse.ts';
+import { ownText } from '../../base/own-text.ts';
 import { SingleMap } from '../../base/single-map.ts';
 import { TextPool } from '../../base/text-pool.ts';
 import { WeakPool } from '../../base/weak-pool.ts';
@@ -18,15 +19,14 @@ export type PeerAddresses = PolicyPod['addresses'];
 
 /** Undefined of a host-network pod. @throws ApiError */
 export const projectPolicyPod = (object: KubeObject, localNode: string): Omit<PolicyPod, 'addresses'> | undefined => {
-  const { namespace = '', name, labels } = object.metadata;
+  const { namespace = '', labels } = object.metadata;
   const { spec, status } = parseWith(bodySchema, object, 'Pod');
   if (spec.hostNetwork === true) return undefined;
   return {
     namespace: TEXTS.one(namespace),
-    name,
     labels: internedLabels(labels),
     isLocal: spec.nodeName === localNode,
-    ...(spec.nodeName !== undefined && { node: TEXTS.one(spec.nodeName) }),
+    node: spec.nodeName === undefined ? undefined : TEXTS.one(spec.nodeName),
     finished: status?.phase === 'Succeeded' || status?.phase === 'Failed',
     ports: internedPorts(portsOf(spec)),
   };
@@ -54,9 +54,7 @@ export const NO_ADDRESSES: PeerAddresses = new Map();
 const isOnePerFamily = (addresses: readonly InterfaceAddress[]): boolean =>
   new Set(addresses.map(cidrFamily)).size === addresses.length;
 
-/** V8 keeps a text for as long as a slice of it. */
-const ownAddress = (address: InterfaceAddress): Ip =>
-  Buffer.from(addressOf(address), 'latin1').toString('latin1') as Ip;
+const ownAddress = (address: InterfaceAddress): Ip => ownText(addressOf(address)) as Ip;
 
 const TEXTS = new TextPool(16_384);
 const LABELS = new WeakPool<Labels>(jsonEqual);

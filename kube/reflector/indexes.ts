@@ -18,12 +18,14 @@ export const createIndexes = <T, I extends string>(functions: IndexFunctions<T, 
   const declared: [string, (value: T, key: ObjectKey) => readonly string[]][] = Object.entries(functions ?? {});
   const maps = new Map(declared.map(([name]) => [name, new MultiMap<ObjectKey>()]));
   return {
-    // Kept with every object: most are in few of the indexes.
-    keysOf: (value, key) =>
-      declared.flatMap(([name, keysOf]): IndexKeys => {
+    // Kept with every object: most are in few of the indexes, or in none.
+    keysOf: (value, key) => {
+      const found = declared.flatMap(([name, keysOf]): IndexKeys => {
         const keys = [...new Set(keysOf(value, key))];
         return keys.length === 0 ? [] : [[name, keys]];
-      }),
+      });
+      return found.length === 0 ? NO_KEYS : found;
+    },
     replace: (key, before, after) => {
       for (const [name, keys] of before ?? []) for (const indexKey of keys) maps.get(name)?.delete(indexKey, key);
       for (const [name, keys] of after ?? []) for (const indexKey of keys) maps.get(name)?.add(indexKey, key);
@@ -35,3 +37,5 @@ export const createIndexes = <T, I extends string>(functions: IndexFunctions<T, 
     },
   };
 };
+
+const NO_KEYS: IndexKeys = [];

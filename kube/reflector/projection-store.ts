@@ -1,5 +1,6 @@
 /** Projections by key, their indexes, and who wants to hear of changes. Synchronous: no clock, no I/O. */
 import { errorOf } from '../../base/error-message.ts';
+import { ownText } from '../../base/own-text.ts';
 import { jsonEqual } from '../json-equal.ts';
 import { keyOf } from '../object-key.ts';
 import type { KubeObject, ObjectKey } from '../types.ts';
@@ -46,10 +47,12 @@ export const createProjectionStore = <T, I extends string>(
     indexes.replace(key, before.indexKeys, undefined);
     subscribers.emit({ type: 'deleted', key, before: before.value });
   };
-  const store = (key: ObjectKey, next: Entry<T>): void => {
-    const before = entries.get(key);
+  const store = (givenKey: ObjectKey, next: Entry<T>): void => {
+    const before = entries.get(givenKey);
+    // There are many, and whoever hears of the object keeps its key.
+    const key = before === undefined ? ownText(givenKey) : givenKey;
     const same = before !== undefined && equal(before.value, next.value);
-    entries.set(key, same ? { ...before, resourceVersion: next.resourceVersion } : next);
+    entries.set(key, same ? entryOf(before, next.resourceVersion) : next);
     if (same) return;
     indexes.replace(key, before?.indexKeys, next.indexKeys);
     if (before === undefined) subscribers.emit({ type: 'added', key, after: next.value });
@@ -85,7 +88,7 @@ export const createProjectionStore = <T, I extends string>(
     }
     markGood(key);
     if (next === undefined) drop(key);
-    else store(key, { ...next, resourceVersion });
+    else store(key, entryOf(next, resourceVersion));
   };
   const remove = (key: ObjectKey): void => {
     markGood(key);
@@ -106,6 +109,13 @@ export const createProjectionStore = <T, I extends string>(
     subscribe: (handler) => subscribers.add(handler, pairsOf(entries)),
   };
 };
+
+/** Field by field: V8 gives what is copied and extended a second object for what is added. */
+const entryOf = <T>({ value, indexKeys }: Omit<Entry<T>, 'resourceVersion'>, resourceVersion: string): Entry<T> => ({
+  value,
+  resourceVersion,
+  indexKeys,
+});
 
 const knownVersion = <T>(
   entries: ReadonlyMap<ObjectKey, Entry<T>>,

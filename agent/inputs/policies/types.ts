@@ -9,7 +9,6 @@ import type { PolicyCost } from './cost.ts';
 /** A pod of any node that is no host-network pod: its labels, and addresses by NAD key. Equal parts are one object. */
 export interface PolicyPod {
   readonly namespace: string;
-  readonly name: string;
   readonly labels: Labels;
   readonly isLocal: boolean;
   /** Absent until the pod is scheduled. */

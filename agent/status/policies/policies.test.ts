@@ -23,11 +23,11 @@ const policy = (name: string, more: Partial<NetworkPolicy> = {}): NetworkPolicy 
 });
 
 const pod = (key: string, labels: PolicyPod['labels'], ips: readonly string[], more: Partial<PolicyPod> = {}) => {
-  const [namespace = '', name = ''] = key.split('/');
+  const [namespace = ''] = key.split('/');
   const addresses = ips.length === 0 ? [] : ([['red/net', ips.map(parseIp)]] as const);
   return [
     key,
-    { namespace, name, labels, isLocal: true, finished: false, addresses: new Map(addresses), ports: [], ...more },
+    { namespace, labels, isLocal: true, finished: false, addresses: new Map(addresses), ports: [], ...more },
   ] as const satisfies readonly [string, PolicyPod];
 };
 
