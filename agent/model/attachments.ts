@@ -45,16 +45,15 @@ export interface PodAttachments {
 export const isAddressed = ({ pod, attachments }: PodAttachments): boolean =>
   attachments.length > 0 && attachments.every(({ nadKey }) => pod.networks.has(nadKey));
 
-/** Families whose default route another of the pod's attachments has been asked to have (`default-route`): this one then gives none. */
+/**
+ * Families whose default route another of the pod's networks has been asked to have (`default-route`), one of another plugin, too:
+ * this attachment then gives none.
+ */
 export const defaultRouteElsewhere = (
-  { attachments }: Pick<PodAttachments, 'attachments'>,
-  { nadKey }: Pick<Attachment, 'nadKey'>,
+  { selected = [] }: Pick<PodFact, 'selected'>,
+  { nadKey: own }: Pick<Attachment, 'nadKey'>,
 ): Family[] => [
-  ...new Set(
-    attachments.flatMap((other) =>
-      other.nadKey === nadKey ? [] : (other.selection?.defaultRoute ?? []).map(ipFamily),
-    ),
-  ),
+  ...new Set(selected.flatMap((other) => (other.nadKey === own ? [] : other.defaultRoute.map(ipFamily)))),
 ];
 
 /** Key of the NAD itself, whichever selection of it this is. */

@@ -161,6 +161,39 @@ describe('a pod says what it waits for', () => {
   });
 });
 
+it('an attachment without IPAM lacks nothing, and a pod that is on a network twice is one of its pods', async () => {
+  const bare = { id: 9, topology: 'layer2', role: 'secondary', subnets: [], namespace: 'red', nad: 'bare' } as const;
+  const networks = {
+    ...addressed.networks,
+    'red/bare': { ips: [], tunnelId: 10 },
+    'red/bare/1': { ips: [], tunnelId: 11 },
+  };
+  const it = cluster().network('red_bare', bare).pod('red/a', { node: 'node1', selects: 'bare,bare', networks });
+  const sources = sourcesOf(it);
+  await sources.ports.plug(
+    ['red_a', 'red.net_red_a', 'red.bare_red_a', 'red.bare.1_red_a'].map((port, index) => portOf(port, `p_${index}`)),
+  );
+  const [pod] = reportPods(sources);
+  expect(pod?.attachments[2]).toMatchObject({ network: 'red_bare', addresses: [], mac: '0a:58:00:00:00:01' });
+  expect([pod?.state, pod?.message]).toEqual(['ready', undefined]);
+  expect(reportNetworks(sources).find(({ name }) => name === 'red_bare')).toMatchObject({ pods: 1, state: 'ready' });
+});
+
+it('a secondary network is ready as far as what makes it is, and one that no node serves never', () => {
+  const secondary = { role: 'secondary', subnets: ['10.9.0.0/24'], namespace: 'red' } as const;
+  const it = cluster()
+    .network('red_flat', { ...secondary, id: 8, topology: 'layer2', nad: 'flat' })
+    .network('red_wide', { ...secondary, id: 9, topology: 'layer3', nad: 'wide' })
+    .network('red_phys', { ...secondary, id: 10, topology: 'localnet', nad: 'phys' });
+  const failed = { 'layer3:red_flat': { kind: 'failed', message: 'no such table' } } as const;
+  const states = reportNetworks(sourcesOf(it, failed)).map(({ name, state, message }) => [name, state, message]);
+  expect(states.slice(2)).toEqual([
+    ['red_flat', 'error', 'no such table'],
+    ['red_wide', 'pending', 'the cluster manager has not allocated a subnet of it for this node'],
+    ['red_phys', 'pending', 'secondary networks of this topology are not supported yet'],
+  ]);
+});
+
 describe('the node', () => {
   it('has no gateway while none is known', () =>
     expect(nodeStatusSchema.parse(reportNode(sourcesOf(cluster())))).toEqual({ name: 'node1' }));

@@ -60,7 +60,9 @@ export const reportNode = ({ node, facts }: ReportSources): NodeStatus => {
 export const reportNetworks = (sources: ReportSources): NetworkStatus[] => {
   const counts = new Map<string, number>();
   for (const { attachments } of sources.registry.values()) {
-    for (const { network } of attachments) counts.set(network.name, (counts.get(network.name) ?? 0) + 1);
+    for (const name of new Set(attachments.map(({ network }) => network.name))) {
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
   }
   const { facts } = sources;
   const nads = Map.groupBy(facts.ids('nad'), (nad) => facts.get('nad', nad) ?? '');
@@ -172,7 +174,8 @@ const lacking = (
   failure: PodFailure | undefined,
   shortage: string | undefined,
 ): string | undefined => {
-  const [unaddressed] = attachments.filter(({ addresses }) => addresses.length === 0);
+  // Without IPAM an attachment has a MAC and no addresses.
+  const [unaddressed] = attachments.filter(({ mac }) => mac === undefined);
   if (unaddressed !== undefined) return shortage ?? `it has no address on network ${unaddressed.network} yet`;
   const [unplugged] = attachments.filter(({ hostInterface }) => hostInterface === undefined);
   if (unplugged !== undefined && failure !== undefined) return `it has no port: ${podFailureText(failure)}`;

@@ -94,17 +94,20 @@ const idCheck = ({ network, nad, role }: PodAttachmentStatus, networks: readonly
       `udnctl explain network ${network}`,
     );
   }
-  return ok('network', `id ${known.id}, ${known.topology}, ${role}, by ${nad}, here ${subnets.join(', ')}`);
+  const here = subnets.length === 0 ? WITHOUT_IPAM : `here ${subnets.join(', ')}`;
+  return ok('network', `id ${known.id}, ${known.topology}, ${role}, by ${nad}, ${here}`);
 };
 
 const annotationCheck = ({ addresses, mac, interface: name }: PodAttachmentStatus): Check =>
-  addresses.length === 0 || mac === undefined
+  mac === undefined
     ? missing(
         'annotation',
         'it has no address yet',
         'the agent or the cluster manager allocates it: see udnctl problems',
       )
-    : ok('annotation', `${name} ${addresses.join(', ')} ${mac}`);
+    : ok('annotation', `${name} ${addresses.join(', ') || WITHOUT_IPAM} ${mac}`);
+
+const WITHOUT_IPAM = 'without addresses (no IPAM)';
 
 const interfaceOf = async (sources: ExplainSources, attachment: PodAttachmentStatus): Promise<readonly Check[]> => {
   if (attachment.hostInterface !== undefined) {
@@ -119,6 +122,8 @@ const interfaceOf = async (sources: ExplainSources, attachment: PodAttachmentSta
 const insideChecks = ({ podNetns }: ExplainSources, pod: PodStatus, attachment: PodAttachmentStatus): Check[] => {
   const inside = podNetns.read(pod);
   if (inside === undefined) return [unknown('inside of the pod', 'its network namespace is not visible from here')];
+  // What has none of ours has those that its author gave it.
+  if (attachment.mac !== undefined && attachment.addresses.length === 0) return [];
   const own = inside.addresses
     .filter(({ link }) => link === attachment.interface)
     .map(({ address }) => String(address));

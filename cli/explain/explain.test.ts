@@ -109,6 +109,19 @@ describe('explain pod', () => {
     expect(lines.at(-1)).toMatch(/flows of br-int +1 of this port \(cookie 0xa1b2c3d\), 4 packets received from it$/);
   });
 
+  it('of an attachment without IPAM compares no addresses', async () => {
+    const bare = { ...attachment, role: 'secondary', addresses: [] };
+    const { missing, checks } = await of({
+      agent: {
+        ...sources().agent,
+        networks: () => Promise.resolve([{ ...network, topology: 'layer2' as const, subnets: [], nodeSubnets: [] }]),
+        pods: () => Promise.resolve([{ ...pod, attachments: [bare] }]),
+      },
+    });
+    expect(missing).toEqual([]);
+    expect(checks.map(({ found }) => found)).toContain('ovn-udn1 without addresses (no IPAM) 0a:58:0a:64:00:03');
+  });
+
   it('after an ADD that failed names its cause first, and what to look at where none has failed', async () => {
     const { hostInterface: _, ...unplugged } = attachment;
     const message = 'it has no port: CNI ADD failed: no such device';

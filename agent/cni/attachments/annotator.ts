@@ -107,7 +107,7 @@ export class Annotator {
     try {
       const entries = lacking.map((attachment): [string, PodNetworkEntry] => [
         attachment.nadKey,
-        this.#entry(pod, attachment, desired),
+        this.#entry(pod, attachment, desired.pod),
       ]);
       this.#starved.delete(pod);
       void this.#write(desired, new Map(entries));
@@ -118,7 +118,7 @@ export class Annotator {
     }
   }
 
-  #entry(pod: string, attachment: Attachment, of: PodAttachments): PodNetworkEntry {
+  #entry(pod: string, attachment: Attachment, of: PodFact): PodNetworkEntry {
     const { nadKey, network, role, selection } = attachment;
     return podNetworkEntry({
       ...{ network, role, cluster: this.#options.cluster },

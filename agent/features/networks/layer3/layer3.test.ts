@@ -164,3 +164,36 @@ it('only the default network answers for addresses elsewhere', () => {
   });
   expect(options('stor-blue_node1')).toEqual({ 'router-port': 'rtos-blue_node1' });
 });
+
+it('a secondary network has its switches and its router, and nothing that leads out of it', () => {
+  const it = cluster()
+    .network('wide', {
+      ...{ id: 9, topology: 'layer3', role: 'secondary', subnets: ['10.91.0.0/16'], namespace: 'ns', nad: 'wide' },
+    })
+    .subnets('node1', 'wide', ['10.91.1.0/24'])
+    .subnets('node2', 'wide', ['10.91.2.0/24']);
+  const { northbound, openvswitch, openflow, links } = it.render();
+  const named = Object.entries(northbound).flatMap(([table, rows]) =>
+    rows.flatMap(({ name }) => (/(^|[_-])wide_/.test(String(name)) ? `${table}/${name}` : [])),
+  );
+  expect(named.toSorted()).toEqual([
+    'Gateway_Chassis/rtos-wide_node1-chassis-node1',
+    'Logical_Router/wide_ovn_cluster_router',
+    'Logical_Router_Port/rtos-wide_node1',
+    'Logical_Router_Port/wide_rtots-node1',
+    'Logical_Switch/wide_node1',
+    'Logical_Switch/wide_transit_switch',
+    'Logical_Switch_Port/stor-wide_node1',
+    'Logical_Switch_Port/wide_tstor-node1',
+    'Logical_Switch_Port/wide_tstor-node2',
+  ]);
+  const routes = northbound['Logical_Router_Static_Route']?.filter(({ external_ids: ids }) =>
+    JSON.stringify(ids).includes('"wide"'),
+  );
+  expect(routes).toMatchObject([{ ip_prefix: '10.91.2.0/24', nexthop: '100.88.0.3' }]);
+  expect(northbound['Logical_Switch']?.find(({ name }) => name === 'wide_transit_switch')).toMatchObject({
+    external_ids: { 'k8s.ovn.org/role': 'secondary' },
+    other_config: { 'requested-tnl-key': String(16_711_683 + 9) },
+  });
+  expect(JSON.stringify([openvswitch, openflow, links])).not.toContain('wide');
+});
