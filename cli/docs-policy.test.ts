@@ -55,7 +55,7 @@ const worldWith = (spec: string | undefined): PolicyReportSources => {
     policyLookup: {
       ...noPolicies.policyLookup,
       pod: (key) => pods.get(key),
-      policiesOfRule: (rule) => world.index.policiesOfRule(rule),
+      policiesOfRule: (rule) => world.index.reader.policiesOfRule(rule),
     },
   };
 };

@@ -42,7 +42,10 @@ export const createAdminInputs = (common: (resource: ResourceType) => Common): A
 const ABSENT_MS = 60_000;
 
 /** @returns what ends it */
-export const followAdminPolicies = (index: PolicyIndex, caches: AdminCaches): (() => void) => {
+export const followAdminPolicies = (
+  index: Pick<PolicyIndex, 'changeAdminPolicy'>,
+  caches: AdminCaches,
+): (() => void) => {
   const subscriptions = ADMIN_POLICIES.flatMap(({ kind }) => {
     const cache = caches[kind];
     const change = (name: string, after: AdminProjection | undefined): void =>

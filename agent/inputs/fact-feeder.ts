@@ -1,6 +1,7 @@
 /** Keeps the facts as the caches of the API's objects are. */
 import { DEFAULT_NETWORK_NAME, parseNadKey } from '../../api/names.ts';
 import { defaultNetwork } from '../../api/network.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { ObjectCache } from '../../kube/reflector/types.ts';
 import { DEFAULT_NETWORK_ID } from '../../net/ids.ts';
 import type { FactStore } from '../model/fact-store.ts';
@@ -12,8 +13,8 @@ import { NodeIndex } from './node-index.ts';
 import type { NodeProjection } from './node-projection.ts';
 import { PodIndex } from './pod-index.ts';
 import type { PodProjection } from './pod-projection.ts';
-import { PolicyIndex } from './policies/policy-index.ts';
-import { followPolicies, type PolicyCaches } from './policy-caches.ts';
+import type { PolicyCaches } from './policy-caches.ts';
+import { PolicyKeeper } from './policy-keeper.ts';
 import { ServiceIndex } from './service-index.ts';
 import type { SliceProjection } from './slice-projection.ts';
 
@@ -34,11 +35,12 @@ export interface FactFeeder {
   readonly networks: Pick<NetworkIndex, 'problems' | 'createdAt' | 'onRedefined' | 'withhold' | 'review'>;
   /** Nodes that have what is another's. */
   readonly nodes: Pick<NodeIndex, 'problems'>;
-  readonly policies: PolicyIndex;
+  readonly policies: PolicyKeeper;
   stop(): void;
 }
 
 /**
+ * @param clock absent: what policies could not be followed is not tried again
  * @param own the node whose gateway and addresses another source knows first-hand; absent: annotations give those of all
  */
 export const feedFacts = (
@@ -46,6 +48,7 @@ export const feedFacts = (
   caches: ClusterCaches,
   settings: LocalSettings,
   own?: string,
+  clock?: Clock,
 ): FactFeeder => {
   const { cluster } = settings;
   const networks = new NetworkIndex(facts, cluster);
@@ -60,7 +63,6 @@ export const feedFacts = (
   );
   const services = new ServiceIndex(facts);
   const nodes = new NodeIndex(facts, { cluster, own, get: (name) => caches.nodes.get(name) });
-  const policies = new PolicyIndex(facts, settings);
   facts.set('network', DEFAULT_NETWORK_NAME, { ...defaultNetwork(cluster), id: DEFAULT_NETWORK_ID, tunnelKeys: [] });
   if (caches.policies !== undefined) facts.set('policiesFollowed', LOCAL, true);
   const subscriptions = [
@@ -75,14 +77,15 @@ export const feedFacts = (
     caches.slices.subscribe(({ before, after }) => {
       for (const service of new Set([before?.service, after?.service])) changeSlices(facts, caches, service);
     }),
-    ...(caches.policies === undefined ? [] : [followPolicies(policies, caches.policies)]),
   ];
+  const policies = new PolicyKeeper({ facts, settings, caches: caches.policies, clock });
   return {
     networks,
     nodes,
     policies,
     stop: () => {
       for (const unsubscribe of subscriptions) unsubscribe();
+      policies.stop();
     },
   };
 };

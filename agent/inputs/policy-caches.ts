@@ -37,13 +37,18 @@ export const policyCaches = (
   pods: partOf(pods, ({ policyPod }) => policyPod),
 });
 
+export type PolicyFollower = Pick<
+  PolicyIndex,
+  'changeNode' | 'changeAdminPolicy' | 'changeNamespace' | 'changePod' | 'changePolicy'
+>;
+
 /**
  * To be called after those who keep the facts about pods, namespaces and networks: a change reaches each of them in the same turn, and
  * nothing is rendered in between, so a pod comes to be together with what isolates it.
  * @returns what ends it
  */
 export const followPolicies = (
-  index: PolicyIndex,
+  index: PolicyFollower,
   { policies, admin, pods, nodes, namespaces }: PolicyCaches,
 ): (() => void) => {
   const subscriptions = [

@@ -1,11 +1,18 @@
 /** How much of network policies this node has. */
+import type { PolicyKeeper } from '../inputs/policy-keeper.ts';
 import type { FactStore } from '../model/fact-store.ts';
 import type { AgentMetrics } from './metrics.ts';
 
-export const observePolicies = ({ gauge }: Pick<AgentMetrics, 'gauge'>, facts: FactStore): void => {
+export const observePolicies = (
+  { gauge }: Pick<AgentMetrics, 'gauge'>,
+  facts: FactStore,
+  policies: Pick<PolicyKeeper, 'index' | 'rebuilds'>,
+): void => {
   gauge('udn_agent_policy_rules', () => [...facts.ids('policyRule')].length);
   gauge('udn_agent_policy_peer_sets', () => [...facts.ids('peerSet')].length);
   gauge('udn_agent_policy_set_members', () => membersIn(facts));
+  gauge('udn_agent_policy_failures', () => policies.index.failed().length);
+  gauge('udn_agent_policy_rebuilds', () => policies.rebuilds);
 };
 
 const membersIn = (facts: FactStore): number => {

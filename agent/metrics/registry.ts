@@ -62,6 +62,16 @@ export const AGENT_METRICS = {
     help: 'Addresses in these sets; one that is in several counts in each.',
     use: 'capacity: flows of this node grow with them',
   },
+  udn_agent_policy_failures: {
+    type: 'gauge',
+    help: 'Objects of which an error of the agent kept it from working out what policies make of them: pods are closed meanwhile.',
+    use: 'alert: not 0 for 15 minutes; `udnctl problems` names the objects',
+  },
+  udn_agent_policy_rebuilds: {
+    type: 'gauge',
+    help: 'How often the agent has worked out all policies anew since it started, after such an error.',
+    use: 'debugging: with `udn_agent_policy_failures`, whether that helped',
+  },
   udn_agent_ovsdb_connected: {
     type: 'gauge',
     help: '1 while the database can be reached.',

@@ -19,6 +19,9 @@ export interface FactReader {
   stale(): void;
 }
 
+/** What keeps facts of its own, and looks at others'. */
+export type FactWriter = Pick<FactStore, 'get' | 'set'>;
+
 /** A fact came or went, which makes or ends fragments about it. */
 export type FactListener = (kind: ReadKind, id: string, present: boolean) => void;
 

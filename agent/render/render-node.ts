@@ -89,7 +89,7 @@ export const renderNode = (input: RenderInput): RenderDocument => {
     const key = podKey(attached);
     const [fact, pod] = [facts.get('pod', key), caches.policies?.pods.get(key)];
     if (fact !== undefined && pod !== undefined)
-      feeder.policies.changePod(key, { ...pod, addresses: peerAddresses(fact.networks, key) });
+      feeder.policies.index.changePod(key, { ...pod, addresses: peerAddresses(fact.networks, key) });
   }
   engine.flush();
   const document = renderDocument(sinks, engine.diagnostics);

@@ -14,7 +14,7 @@ import type { Readiness } from './readiness.ts';
 
 interface Parts {
   readonly edges: Pick<Edges, 'databases' | 'metrics'>;
-  readonly core: Pick<Core, 'facts'>;
+  readonly core: Pick<Core, 'facts' | 'feeder'>;
   readonly keeper: NodeKeeper;
   readonly reconcilers: Reconcilers;
   readonly readiness: Pick<Readiness, 'reasons'>;
@@ -35,7 +35,7 @@ export const openProbes = ({
   const { databases, metrics } = edges;
   const queues = () => new Map([...reconcilers].map(([backend, reconciler]) => [backend, reconciler.queue()] as const));
   observeQueues(metrics, queues);
-  observePolicies(metrics, core.facts);
+  observePolicies(metrics, core.facts, core.feeder.policies);
   metrics.gauge('udn_agent_kubelet_cgroup_found', () => {
     const kubelet = core.facts.get('kubeletCgroup', LOCAL);
     return Number(kubelet !== undefined && kubelet.isEmpty !== true);

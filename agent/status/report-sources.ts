@@ -12,7 +12,7 @@ import { FEATURES } from '../features/index.ts';
 import { problemsOfHealth } from '../health/component.ts';
 import { daemonVersions, problemsOfVersions } from '../health/daemon-versions.ts';
 import type { NodeHealth } from '../health/start.ts';
-import type { PolicyIndex } from '../inputs/policies/policy-index.ts';
+import type { FactFeeder } from '../inputs/fact-feeder.ts';
 import type { Problem } from '../inputs/problem.ts';
 import type { LocalSettings } from '../model/view.ts';
 import type { NodeKeeper } from '../node/node-keeper.ts';
@@ -80,7 +80,7 @@ export const reportSources = ({
       return over === 'networkNode' ? `${name}:${node}/${network}` : [];
     }),
   ownersOver: (subject, key) => FEATURES.flatMap(({ name, over }) => (over === subject ? `${name}:${key}` : [])),
-  policyLookup: policyLookupOf({ inputs }, core.feeder.policies),
+  policyLookup: policyLookupOf({ inputs }, core.feeder),
   components: () => health.components(),
   policies: (signal) => readPolicies(client, {}, signal),
   diagnostics: core.engine.diagnostics,
@@ -141,14 +141,17 @@ const keptOf = ({
   ['host', comparableFilters({ pods: () => core.registry.values(), ports, netlink })],
 ];
 
-const policyLookupOf = ({ inputs }: Pick<Parts['edges'], 'inputs'>, index: PolicyIndex): PolicyLookup => ({
+const policyLookupOf = (
+  { inputs }: Pick<Parts['edges'], 'inputs'>,
+  feeder: Pick<FactFeeder, 'policies'>,
+): PolicyLookup => ({
   isRead: () => inputs.isSynced(),
   policies: () => inputs.policies.policies.keys(),
-  describe: (policy) => index.describePolicy(policy),
-  isolating: (pod) => index.isolating(pod),
+  describe: (policy) => feeder.policies.index.reader.describePolicy(policy),
+  isolating: (pod) => feeder.policies.index.reader.isolating(pod),
   pods: () => inputs.policies.pods.entries(),
   pod: (key) => inputs.policies.pods.get(key),
-  policiesOfRule: (rule) => index.policiesOfRule(rule),
+  policiesOfRule: (rule) => feeder.policies.index.reader.policiesOfRule(rule),
 });
 
 const SUBJECTS = new Map(FEATURES.map(({ name, over }) => [name, over]));

@@ -34,7 +34,7 @@ const CLUSTER = new TestCluster('node1');
 
 export class PolicyWorld {
   readonly facts = new FactStore();
-  readonly index = new PolicyIndex(this.facts, CLUSTER.settings);
+  readonly index = new PolicyIndex({ facts: this.facts, settings: CLUSTER.settings });
 
   constructor() {
     const { settings } = CLUSTER;

@@ -87,7 +87,7 @@ export const startCore = (options: CoreOptions): Core => {
   const unfeed = options.local.feed(facts);
   const unfollow = options.followNeighbours(facts);
   const cgroups = options.followCgroups(facts);
-  const feeder = feedFacts(facts, inputs, settings, settings.node);
+  const feeder = feedFacts(facts, inputs, settings, settings.node, systemClock);
   const stopPolicyEvents = reportPolicies(options, feeder);
   engine.start();
   engine.flush();

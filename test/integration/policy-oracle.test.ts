@@ -82,7 +82,7 @@ const verdictsOf = (step: CyclonusStep, isDefault: boolean): ((asked: Asked) => 
   const nadOf = (namespace: string): string => (isDefault ? 'default' : `${namespace}/net`);
   for (const name of namespaces) cluster.namespace(name, !isDefault);
   if (!isDefault) joinNetwork(cluster, namespaces);
-  const index = new PolicyIndex(cluster.facts, cluster.settings);
+  const index = new PolicyIndex(cluster);
   for (const [name, labels] of Object.entries(step.namespaces))
     index.changeNamespace(name, { name, labels, problems: [] });
   for (const pod of step.pods) index.changePod(`${pod.namespace}/${pod.name}`, podOf(pod, nadOf(pod.namespace)));

@@ -1,6 +1,7 @@
 /**
  * Changes that could not be followed because of an error of the agent's own. What it leaves half done must not open a pod: those that it may
- * be about are isolated and allowed nothing, until the next change of the same object, which is tried as if it were the first.
+ * be about are isolated and allowed nothing, until the next change of the same object, which is tried as if it were the first, or until the whole
+ * index is built anew (`PolicyKeeper`).
  */
 import { messageOf } from '../../../base/error-message.ts';
 import type { Problem } from '../problem.ts';
@@ -8,6 +9,11 @@ import type { Problem } from '../problem.ts';
 export class Failures {
   /** By namespace, then by object: `Pod/red/web` is about that pod alone, others about all pods of the namespace. */
   readonly #messages = new Map<string, Map<string, string>>();
+  readonly #onFailure: () => void;
+
+  constructor(onFailure: () => void) {
+    this.#onFailure = onFailure;
+  }
 
   /** What failed before of the same object stays so until it is forgotten. @returns whether it fails */
   isFailing(namespace: string, object: string, run: () => void): boolean {
@@ -45,6 +51,7 @@ export class Failures {
   #add(namespace: string, object: string, message: string): void {
     const messages = this.#messages.get(namespace) ?? new Map<string, string>();
     this.#messages.set(namespace, messages.set(object, message.slice(0, MAX_MESSAGE)));
+    this.#onFailure();
   }
 }
 

@@ -4,7 +4,7 @@ import { fewOf, hasFew, manyAsFew, withFew, withoutFew } from '../../../base/few
 import { UniformMap } from '../../../base/uniform-map.ts';
 import { WeakPool } from '../../../base/weak-pool.ts';
 import type { Ip } from '../../../net/ip.ts';
-import type { FactStore } from '../../model/fact-store.ts';
+import type { FactWriter } from '../../model/fact-store.ts';
 import type { PolicyPeerFact } from '../../model/policies/facts.ts';
 import { isSelected } from './canonical-selector.ts';
 import { numberOf, type PeerSetSpec } from './compile.ts';
@@ -35,7 +35,7 @@ interface NetworkPeers {
 }
 
 interface PeerTableOptions {
-  readonly facts: FactStore;
+  readonly facts: FactWriter;
   readonly namespaces: ReadonlyMap<string, PolicyNamespace>;
   readonly podsOf: (namespace: string) => Iterable<PodState>;
   readonly placementOf: (namespace: string) => Placement | undefined;

@@ -8,7 +8,7 @@ import { nodeSubnetsId } from '../../model/facts.ts';
 import type { TrackedView } from '../../model/tracked-view.ts';
 import type { View } from '../../model/view.ts';
 import type { PolicyPod } from './types.ts';
-import { Watched } from './watched.ts';
+import { type ReadFailure, Watched } from './watched.ts';
 
 /** Where pods of a namespace are targets. */
 export interface Site {
@@ -33,15 +33,15 @@ export class Placement {
   readonly #facts: FactStore;
   readonly #view: TrackedView;
   readonly #site: Watched<Site>;
-  readonly #onChange: () => void;
+  readonly #onChange: (failure?: ReadFailure) => void;
   /** By NAD key, of its pods' addresses. */
   readonly #attachments = new Map<string, { readonly watched: Watched<Attachment | undefined>; uses: number }>();
 
   /** By `nodeSubnetsId`, of nodes with its pods. */
   readonly #nodeSubnets = new Map<string, Watched<readonly Cidr[]>>();
 
-  /** @param onChange its pods are elsewhere now, or their addresses are */
-  constructor(namespace: string, facts: FactStore, view: TrackedView, onChange: () => void) {
+  /** @param onChange its pods are elsewhere now, or their addresses are; with a failure it is not known where */
+  constructor(namespace: string, facts: FactStore, view: TrackedView, onChange: (failure?: ReadFailure) => void) {
     this.#namespace = namespace;
     this.#facts = facts;
     this.#view = view;

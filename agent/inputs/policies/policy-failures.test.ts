@@ -105,7 +105,7 @@ describe('PolicyIndex that fails', () => {
     failOnce(PeerTable.prototype, 'move');
     world.pod('blue/peer', undefined);
     expect(world.facts.get('policyPeer', 'blue/peer')).toBeUndefined();
-    expect(world.index.describePolicy('red/p')?.rules[0]?.peers?.pods).toBe(2);
+    expect(world.index.reader.describePolicy('red/p')?.rules[0]?.peers?.pods).toBe(2);
     world.node('n', undefined);
     expect(world.index.problems()).toEqual([]);
   });

@@ -81,7 +81,7 @@ describe('PolicyIndex', () => {
       world.policy(`red/${app}`, { podSelector: { matchLabels: { app } }, ingress: [{ from: [ALL] }] });
     expect([...world.facts.ids('policyRule')]).toHaveLength(1);
     expect([...world.facts.ids('peerSet')]).toHaveLength(1);
-    expect(world.index.policiesOfRule([...world.facts.ids('policyRule')][0] ?? '')).toEqual(['red/a', 'red/b']);
+    expect(world.index.reader.policiesOfRule([...world.facts.ids('policyRule')][0] ?? '')).toEqual(['red/a', 'red/b']);
   });
 
   it('never sees an address of another network', () => {
@@ -211,14 +211,14 @@ describe('what people ask', () => {
       .pod('t3/d', { ...tenant('t3', 'd', '10.0.0.4'), isLocal: false })
       .policy('t3/p', { ...ALL, ingress: [{ from: [ALL, { ipBlock: { cidr: '::/0' } }] }] });
     const rule = { network: 't3_own', direction: 'Ingress', family: 4 };
-    expect(world.index.describePolicy('t3/p')).toMatchObject({
+    expect(world.index.reader.describePolicy('t3/p')).toMatchObject({
       network: 't3_own',
       targets: ['t3/c'],
       rules: [{ fact: rule, peers: { selects: 'all pods in namespace t3', pods: 2 } }],
       problems: [{ message: 'its ipBlocks of IPv6 match nothing: the network has no IPv6 addresses' }],
     });
-    expect(world.index.isolating('t3/c')).toEqual([{ policy: 't3/p', types: ['Ingress'] }]);
-    expect(world.index.isolating('t3/d')).toEqual([]);
-    expect(world.index.describePolicy('t3/other')).toBeUndefined();
+    expect(world.index.reader.isolating('t3/c')).toEqual([{ policy: 't3/p', types: ['Ingress'] }]);
+    expect(world.index.reader.isolating('t3/d')).toEqual([]);
+    expect(world.index.reader.describePolicy('t3/other')).toBeUndefined();
   });
 });

@@ -2,8 +2,9 @@
  * NetworkPolicies as facts. It is told what changes, looks only at what that may concern, and writes the facts that follow: which rules,
  * peer sets and deny groups exist, which of them a pod of this node holds, and which pods of any node are peers. The result depends on the
  * objects alone and not on the order in which they came.
+ * Over 300 lines: each method follows one kind of change, and all guard the same tables.
  */
-import type { FactStore } from '../../model/fact-store.ts';
+import type { FactStore, FactWriter } from '../../model/fact-store.ts';
 import { TrackedView } from '../../model/tracked-view.ts';
 import type { LocalSettings } from '../../model/view.ts';
 import type { Problem } from '../problem.ts';
@@ -11,7 +12,6 @@ import { isSameLog } from './acl-log.ts';
 import type { AdminProjection } from './admin/admin-projection.ts';
 import { AdminTable } from './admin/admin-table.ts';
 import type { PolicyNode } from './admin/node-peers.ts';
-import type { IsolatingPolicy, PolicyDescription } from './describe.ts';
 import { evaluatedPod } from './evaluated-pod.ts';
 import { ALL_POLICIES, Failures, NO_NAMESPACE, namespaceObject, podObject, policyObject } from './failures.ts';
 import { inTurn } from './in-turn.ts';
@@ -25,9 +25,19 @@ import type { NamespaceState, PodState } from './state.ts';
 import { TargetTable } from './target-table.ts';
 import type { Selection } from './templates.ts';
 import type { PolicyNamespace, PolicyPod, PolicyProjection } from './types.ts';
+import type { ReadFailure } from './watched.ts';
+
+export interface PolicyIndexOptions {
+  readonly facts: FactStore;
+  readonly settings: LocalSettings;
+  /** Whom facts are told; absent: the store. */
+  readonly writer?: FactWriter | undefined;
+  readonly onFailure?: (() => void) | undefined;
+}
 
 export class PolicyIndex {
   readonly #facts: FactStore;
+  readonly #writer: FactWriter;
   readonly #view: TrackedView;
   readonly #known = new Map<string, PolicyNamespace>();
   /** With those that are gone before their pods, which stay subjects of administrators' policies. */
@@ -36,24 +46,26 @@ export class PolicyIndex {
   readonly #states = new Map<string, NamespaceState>();
   readonly #peers: PeerTable;
   readonly #targets: TargetTable;
-  readonly #failures = new Failures();
+  readonly #failures: Failures;
   readonly #admin: AdminTable;
   readonly #moves: PodMoves;
-  readonly #reader: PolicyReader;
+  readonly reader: PolicyReader;
 
-  constructor(facts: FactStore, settings: LocalSettings) {
+  constructor({ facts, settings, writer = facts, onFailure = () => undefined }: PolicyIndexOptions) {
     this.#facts = facts;
+    this.#writer = writer;
+    this.#failures = new Failures(onFailure);
     this.#view = new TrackedView(facts, settings);
     const namespaces = this.#known;
     this.#peers = new PeerTable({
-      facts,
+      facts: writer,
       namespaces,
       podsOf: (namespace) => this.#states.get(namespace)?.pods.values() ?? [],
       placementOf: (namespace) => this.#states.get(namespace)?.placement,
       onGrown: (selection) => this.#markUsers(selection),
     });
     this.#targets = new TargetTable({
-      facts,
+      facts: writer,
       namespaces,
       peers: this.#peers,
       stateOf: (name) => this.#states.get(name),
@@ -62,14 +74,15 @@ export class PolicyIndex {
       isWaiting: (pod) => this.#isWaiting(pod.pod.namespace),
     });
     this.#admin = new AdminTable({
-      ...{ facts, view: this.#view, cluster: settings.cluster, namespaces: this.#labelled, peers: this.#peers },
+      ...{ facts: writer, watchedFacts: facts, view: this.#view, cluster: settings.cluster },
+      ...{ namespaces: this.#labelled, peers: this.#peers, onFailure },
       placementOf: (namespace) => this.#states.get(namespace)?.placement,
       settle: () => this.#settleAdmin(),
       setSubjects: (pod, sets) => this.#targets.setSubjects(pod, sets),
       attempt: (pod, run) => this.#attempt(pod, run),
       onClosing: (pods) => this.#targets.markPods(pods),
     });
-    this.#reader = new PolicyReader({
+    this.reader = new PolicyReader({
       ...{ states: this.#states, targets: this.#targets, peers: this.#peers, failures: this.#failures },
     });
     this.#moves = new PodMoves({
@@ -84,7 +97,8 @@ export class PolicyIndex {
   /** Undefined when the policy is gone. @param key `namespace/name` */
   changePolicy(key: string, after: PolicyProjection | undefined): void {
     this.#retry();
-    const state = this.#ensure(namespaceOf(key));
+    const state = this.#ensure(namespaceOf(key), policyObject(key));
+    if (state === undefined) return;
     this.#follow(state, policyObject(key), () => {
       replacePolicy(this.#targets, state, key, after);
     });
@@ -94,7 +108,8 @@ export class PolicyIndex {
   changePod(key: string, given: PolicyPod | undefined): void {
     this.#retry();
     const after = given && evaluatedPod(key, given, this.#facts.get('pod', key));
-    const state = this.#ensure(namespaceOf(key));
+    const state = this.#ensure(namespaceOf(key), podObject(key));
+    if (state === undefined) return;
     const known = state.pods.get(key);
     const before = known?.pod;
     if (after !== undefined || known !== undefined) {
@@ -116,8 +131,8 @@ export class PolicyIndex {
     const now = state.pods.get(key);
     // Last: without it the pod gets no port.
     const isDecided = after?.isLocal === true && now !== undefined && this.#targets.isDecided(now);
-    if (isDecided) this.#facts.set('decidedPod', key, true);
-    else if (before?.isLocal === true) this.#facts.set('decidedPod', key, undefined);
+    if (isDecided) this.#writer.set('decidedPod', key, true);
+    else if (before?.isLocal === true) this.#writer.set('decidedPod', key, undefined);
   }
 
   /** Undefined when the namespace is gone. */
@@ -167,36 +182,41 @@ export class PolicyIndex {
 
   problems(): Problem[] {
     const ofNamespaces = this.#known.values().flatMap(({ problems }) => problems);
-    return [...this.#reader.problems(), ...ofNamespaces, ...this.#admin.problems(), ...this.#failures.problems()];
+    return [...this.reader.problems(), ...ofNamespaces, ...this.#admin.problems(), ...this.#failures.problems()];
   }
 
-  /** @param key `namespace/name` */
-  describePolicy(key: string): PolicyDescription | undefined {
-    return this.#reader.describePolicy(key);
+  /** What could not be followed because of an error of the agent's own; `problems` has it, too. */
+  failed(): Problem[] {
+    return [...this.#failures.problems(), ...this.#admin.failed()];
   }
 
-  /** Keys of the policies that have a rule, sorted. It looks at all of them: for people only. */
-  policiesOfRule(id: string): string[] {
-    return this.#reader.policiesOfRule(id);
+  /** It looks at nothing any more, and its facts stay. */
+  stop(): void {
+    inTurn([
+      ...this.#states.values().map(
+        ({ placement }) =>
+          () =>
+            placement.stop(),
+      ),
+      () => this.#admin.stop(),
+    ]);
   }
 
-  /** Of a pod of this node. @param key `namespace/name` */
-  isolating(key: string): IsolatingPolicy[] {
-    return this.#reader.isolating(key);
-  }
-
-  #ensure(name: string): NamespaceState {
-    const known = this.#states.get(name);
-    if (known !== undefined) return known;
-    const placement = new Placement(name, this.#facts, this.#view, () => this.#replace(state));
-    const state = newNamespace(name, placement);
-    this.#states.set(name, state);
-    return state;
+  /** Undefined: it failed, and whoever comes later is closed by that. @param object that is about to change */
+  #ensure(name: string, object: string): NamespaceState | undefined {
+    if (!this.#states.has(name))
+      this.#failures.isFailing(name, object, () => {
+        const placement = new Placement(name, this.#facts, this.#view, (failure) => this.#replace(state, failure));
+        const state = newNamespace(name, placement);
+        this.#states.set(name, state);
+      });
+    return this.#states.get(name);
   }
 
   /** Its pods are on another network now, or their addresses are. */
-  #replace(state: NamespaceState): void {
+  #replace(state: NamespaceState, failure: ReadFailure | undefined): void {
     this.#follow(state, namespaceObject(state.name), () => {
+      if (failure !== undefined) throw failure.error;
       this.#markAll(state);
       this.#moveAll(state);
     });

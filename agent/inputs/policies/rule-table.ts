@@ -1,18 +1,18 @@
 /** Rules and deny groups that pods of this node hold. Each is a fact as long as a pod holds it. */
-import type { FactStore } from '../../model/fact-store.ts';
+import type { FactWriter } from '../../model/fact-store.ts';
 import type { DenyGroupFact } from '../../model/policies/facts.ts';
 import type { CompiledRule } from './compile.ts';
 import type { PeerTable } from './peer-table.ts';
 
 export class RuleTable {
-  readonly #facts: FactStore;
+  readonly #facts: FactWriter;
   readonly #peers: PeerTable;
   readonly #rules = new Map<string, { readonly rule: CompiledRule; uses: number }>();
   /** Not held any more, until `flush`: what replaces a policy usually holds most of it again. */
   readonly #idle = new Set<string>();
   readonly #denyGroups = new Map<string, number>();
 
-  constructor(facts: FactStore, peers: PeerTable) {
+  constructor(facts: FactWriter, peers: PeerTable) {
     this.#facts = facts;
     this.#peers = peers;
   }
@@ -23,9 +23,10 @@ export class RuleTable {
       known.uses += 1;
       return;
     }
-    this.#rules.set(rule.id, { rule, uses: 1 });
+    // What throws is not counted: the next one that needs the rule makes it.
     if (rule.set !== undefined) this.#peers.acquire(rule.set);
     this.#facts.set('policyRule', rule.id, rule.fact);
+    this.#rules.set(rule.id, { rule, uses: 1 });
   }
 
   release(id: string): void {

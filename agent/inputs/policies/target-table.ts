@@ -1,5 +1,5 @@
 /** What policies make of the pods of this node: whether they are isolated, and which rules they hold. */
-import type { FactStore } from '../../model/fact-store.ts';
+import type { FactWriter } from '../../model/fact-store.ts';
 import type { PodPolicyFact } from '../../model/policies/facts.ts';
 import { denyGroupId } from '../../model/policies/ids.ts';
 import { denyGroupOf, logOf } from './acl-log.ts';
@@ -17,7 +17,7 @@ import type { PolicyNamespace } from './types.ts';
 import { membersOf, recountRules, unfold } from './unfold.ts';
 
 interface TargetTableOptions {
-  readonly facts: FactStore;
+  readonly facts: FactWriter;
   readonly peers: PeerTable;
   readonly namespaces: ReadonlyMap<string, PolicyNamespace>;
   readonly stateOf: (namespace: string) => NamespaceState | undefined;

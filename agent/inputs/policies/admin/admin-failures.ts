@@ -12,8 +12,12 @@ export class AdminFailures {
   /** By key of the policy. */
   readonly #policies = new Map<string, string>();
   readonly #sites = new Map<SiteState, string>();
-  /** As they should be known. */
-  readonly #nodes = new Map<string, { readonly after: PolicyNode | undefined; readonly message: string }>();
+  readonly #nodes = new Map<string, FailedNode>();
+  readonly #onFailure: () => void;
+
+  constructor(onFailure: () => void) {
+    this.#onFailure = onFailure;
+  }
 
   get policy(): string | undefined {
     return this.#policies.keys().next().value;
@@ -34,6 +38,7 @@ export class AdminFailures {
 
   addPolicy(key: string, error: unknown): void {
     this.#policies.set(key, textOf(error));
+    this.#onFailure();
   }
 
   /** @returns whether it had failed */
@@ -43,6 +48,7 @@ export class AdminFailures {
 
   addSite(site: SiteState, error: unknown): void {
     this.#sites.set(site, textOf(error));
+    this.#onFailure();
   }
 
   /** @returns whether it had failed */
@@ -55,12 +61,17 @@ export class AdminFailures {
     return [...this.#sites.keys().filter(({ state }) => state.key === key)];
   }
 
-  addNode(name: string, after: PolicyNode | undefined, error: unknown): void {
-    this.#nodes.set(name, { after, message: textOf(error) });
+  /** @param states as it was known since rules followed it, and as it should be known: see `FailedNode` */
+  addNode(name: string, states: Pick<FailedNode, 'before' | 'after'>, error: unknown): void {
+    this.#nodes.set(name, { ...states, message: textOf(error) });
+    this.#onFailure();
   }
 
-  deleteNode(name: string): void {
+  /** @returns what rules do not follow yet */
+  deleteNode(name: string): readonly PolicyNode[] {
+    const before = this.#nodes.get(name)?.before ?? [];
     this.#nodes.delete(name);
+    return before;
   }
 
   /** @param areSubjectsKnown of a policy, as it is now: otherwise any pods can be @param states those that the pod is a subject of */
@@ -81,6 +92,13 @@ export class AdminFailures {
       ...this.#nodes.entries().map(([name, { message }]) => ({ object: `Node/${name}`, message })),
     ];
   }
+}
+
+interface FailedNode {
+  /** Rules that selected one of these may still have its addresses. */
+  readonly before: readonly PolicyNode[];
+  readonly after: PolicyNode | undefined;
+  readonly message: string;
 }
 
 const CLOSED = 'pods that it is about are isolated and allowed nothing';

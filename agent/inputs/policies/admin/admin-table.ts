@@ -1,9 +1,10 @@
 /**
  * What administrators' policies make of the pods of this node: in which subject sets they are, and which rules these have. A policy costs
  * where it has subjects; the rest of it is kept and not looked at.
+ * Over 300 lines: policies, subjects and sites refer to each other, and each change is of all three.
  */
 import type { ClusterConfig } from '../../../../api/cluster-config.ts';
-import type { FactStore } from '../../../model/fact-store.ts';
+import type { FactStore, FactWriter } from '../../../model/fact-store.ts';
 import type { TrackedView } from '../../../model/tracked-view.ts';
 import type { Problem } from '../../problem.ts';
 import { isSelected } from '../canonical-selector.ts';
@@ -18,13 +19,15 @@ import type { AdminProjection } from './admin-projection.ts';
 import type { AdminState, SiteState, Subject } from './admin-state.ts';
 import { buildAdminState, newSite } from './build-state.ts';
 import { partsOf, type SubjectPart, subjectSetOf } from './compile.ts';
-import { isAboutNodes, NodePeers, type PolicyNode } from './node-peers.ts';
+import { NodeChanges } from './node-changes.ts';
+import { isAboutNodes, type PolicyNode } from './node-peers.ts';
 import { inSafeOrder } from './safe-order.ts';
 import { SiteRules } from './site-rules.ts';
 import { limitParts, problemsAt, setsOf } from './subject-parts.ts';
 
 interface AdminTableOptions {
-  readonly facts: FactStore;
+  readonly facts: FactWriter;
+  readonly watchedFacts: FactStore;
   readonly view: TrackedView;
   readonly cluster: ClusterConfig;
   readonly peers: PeerTable;
@@ -38,6 +41,7 @@ interface AdminTableOptions {
   readonly attempt: (pod: PodState, run: () => void) => void;
   /** Whether they are closed may be different now. */
   readonly onClosing: (pods: Iterable<PodState>) => void;
+  readonly onFailure: () => void;
 }
 
 export class AdminTable {
@@ -46,29 +50,28 @@ export class AdminTable {
   readonly #projections = new Map<string, AdminProjection>();
   readonly #filing: PeerFiling<AdminState>;
   readonly #orders = new AdminOrders();
-  readonly #nodes: NodePeers;
+  readonly #nodes: NodeChanges;
   readonly #rules: SiteRules;
   /** Pods of this node that have not finished, and the policies that are about them. */
   readonly #locals = new Map<PodState, ReadonlySet<AdminState>>();
   readonly #stale = new Map<SiteState, 'parts' | 'all'>();
   readonly #moved = new Set<PodState>();
-  readonly #failures = new AdminFailures();
+  readonly #failures: AdminFailures;
 
   constructor(options: AdminTableOptions) {
     const { facts, view, cluster, peers, namespaces } = options;
     this.#options = options;
+    this.#failures = new AdminFailures(options.onFailure);
     this.#filing = new PeerFiling(namespaces);
-    this.#nodes = new NodePeers({
-      ...{ facts, view, cluster },
-      onChange: (node) => {
-        this.#markForNodes([node]);
-        options.settle();
-      },
+    this.#nodes = new NodeChanges({
+      ...{ facts: options.watchedFacts, view, cluster, failures: this.#failures },
+      mark: (nodes) => this.#markForNodes(nodes),
+      settle: options.settle,
     });
     this.#rules = new SiteRules({
       facts,
       peers,
-      nodes: this.#nodes,
+      nodes: this.#nodes.peers,
       onChange: (site) => this.#stale.set(site, 'all'),
       onOtherNodes: (site) => {
         this.#stale.set(site, 'all');
@@ -86,12 +89,7 @@ export class AdminTable {
 
   /** Undefined when the node is gone. What throws leaves rules as they are. */
   changeNode(name: string, after: PolicyNode | undefined): void {
-    this.#failures.deleteNode(name);
-    try {
-      this.#markForNodes(this.#nodes.change(name, after));
-    } catch (error) {
-      this.#failures.addNode(name, after, error);
-    }
+    this.#nodes.change(name, after);
   }
 
   /** Before another event: what failed then is not tried again before that. */
@@ -99,6 +97,18 @@ export class AdminTable {
     const { policy, node } = this.#failures;
     if (policy !== undefined) this.#follow(policy);
     if (node !== undefined) this.changeNode(...node);
+  }
+
+  /** What could not be followed because of an error of the agent's own. */
+  failed(): Problem[] {
+    return this.#failures.problems();
+  }
+
+  /** It looks at nothing any more, and writes nothing. */
+  stop(): void {
+    this.#nodes.stop();
+    for (const { sites } of this.#policies.values())
+      for (const { unwatch } of sites.values()) for (const end of unwatch) end();
   }
 
   get hasPolicies(): boolean {

@@ -7,7 +7,7 @@ import type { FactStore } from '../../../model/fact-store.ts';
 import type { TrackedView } from '../../../model/tracked-view.ts';
 import { type NodeRanges, nodeRanges } from '../../node-ranges.ts';
 import { type CanonicalSelector, isSelected } from '../canonical-selector.ts';
-import { Watched } from '../watched.ts';
+import { type ReadFailure, Watched } from '../watched.ts';
 import { managementPeers } from './management-peers.ts';
 import type { AdminTemplate } from './templates.ts';
 
@@ -17,12 +17,14 @@ export interface PolicyNode {
   readonly ips: readonly Ip[];
 }
 
-interface NodePeersOptions {
+export interface NodePeersOptions {
   readonly facts: FactStore;
   readonly view: TrackedView;
   readonly cluster: ClusterConfig;
   /** By a fact, other addresses belong to the selectors that select this node. */
   readonly onChange: (node: PolicyNode) => void;
+  /** Those that it has by a fact are not known. */
+  readonly onFailure: (name: string, failure: ReadFailure) => void;
 }
 
 interface KnownNode {
@@ -44,13 +46,9 @@ export class NodePeers {
     this.#ranges = nodeRanges(options.cluster);
   }
 
-  /**
-   * @param after undefined when the node is gone
-   * @returns the node as it was and as it is: other addresses belong to the selectors that select one of them
-   */
-  change(name: string, after: PolicyNode | undefined): readonly PolicyNode[] {
+  /** Other addresses belong to selectors that select the node as it was, or as it is. @param after undefined when the node is gone */
+  change(name: string, after: PolicyNode | undefined): void {
     const known = this.#nodes.get(name);
-    const before = known?.node;
     this.#found.clear();
     if (after === undefined) {
       known?.hostAddresses.stop();
@@ -58,9 +56,19 @@ export class NodePeers {
     } else {
       // What is in the cluster's own ranges is no node's, whatever it says.
       const ips = after.ips.filter((ip) => this.#ranges.refusalOf(ip) === undefined);
-      this.#nodes.set(name, { node: after, ips, hostAddresses: known?.hostAddresses ?? this.#watch(name) });
+      const isKept = known !== undefined && known.hostAddresses.failure === undefined;
+      const hostAddresses = isKept ? known.hostAddresses : this.#watch(name);
+      if (!isKept) known?.hostAddresses.stop();
+      this.#nodes.set(name, { node: after, ips, hostAddresses });
     }
-    return [before, after].filter((node) => node !== undefined);
+  }
+
+  get(name: string): PolicyNode | undefined {
+    return this.#nodes.get(name)?.node;
+  }
+
+  stop(): void {
+    for (const { hostAddresses } of this.#nodes.values()) hostAddresses.stop();
   }
 
   /** Of nodes that one of the selectors selects, sorted. */
@@ -90,13 +98,17 @@ export class NodePeers {
   }
 
   #watch(name: string): Watched<readonly Ip[]> {
-    const { facts, view, onChange } = this.#options;
+    const { facts, view, onChange, onFailure } = this.#options;
     return new Watched(
       facts,
       view,
       (known) => known.hostAddresses(name).map(addressOf),
-      () => {
+      (failure) => {
         this.#found.clear();
+        if (failure !== undefined) {
+          onFailure(name, failure);
+          return;
+        }
         const node = this.#nodes.get(name)?.node;
         if (node !== undefined) onChange(node);
       },

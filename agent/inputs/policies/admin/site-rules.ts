@@ -1,6 +1,6 @@
 /** The rules that a policy has on a network while pods of this node are its subjects there, as facts. */
 import { type Ip, ipFamily } from '../../../../net/ip.ts';
-import type { FactStore } from '../../../model/fact-store.ts';
+import type { FactWriter } from '../../../model/fact-store.ts';
 import type { SubjectSetFact } from '../../../model/policies/facts.ts';
 import type { CanonicalSelector } from '../canonical-selector.ts';
 import type { PeerTable } from '../peer-table.ts';
@@ -12,7 +12,7 @@ import { movesOf } from './safe-order.ts';
 import { setsAt } from './subject-parts.ts';
 
 interface SiteRulesOptions {
-  readonly facts: FactStore;
+  readonly facts: FactWriter;
   readonly peers: PeerTable;
   readonly nodes: Pick<NodePeers, 'addressesOf' | 'watchManagement'>;
   /** The numbers of a named port are others now. */

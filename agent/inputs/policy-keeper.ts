@@ -1,0 +1,150 @@
+/**
+ * The index that follows policies, and another one in its place when it has failed. An error of the agent's own leaves an index of which nobody
+ * knows what had been done of a change, so nothing of it is mended: a new one reads all objects from the mirrors, as after a restart, and only
+ * what differs becomes a change of facts. All of it is one turn, so nothing is rendered in between. See docs/adr/0119.
+ */
+import { Backoff } from '../../base/backoff.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { FactStore, FactWriter } from '../model/fact-store.ts';
+import type { FactKind } from '../model/facts.ts';
+import type { LocalSettings } from '../model/view.ts';
+import { PolicyIndex } from './policies/policy-index.ts';
+import { followPolicies, type PolicyCaches, type PolicyFollower } from './policy-caches.ts';
+import type { Problem } from './problem.ts';
+
+export interface PolicyKeeperOptions {
+  readonly facts: FactStore;
+  readonly settings: LocalSettings;
+  /** Absent: there are no policies. */
+  readonly caches: PolicyCaches | undefined;
+  /** Absent: what failed stays so until the object changes. */
+  readonly clock: Clock | undefined;
+}
+
+export class PolicyKeeper {
+  readonly #options: PolicyKeeperOptions;
+  readonly #backoff = new Backoff({ minMs: 1000, maxMs: MAX_WAIT_MS });
+  #index: PolicyIndex;
+  #unfollow: () => void = () => undefined;
+  #cancel: (() => void) | undefined;
+  #lastMs = Number.NEGATIVE_INFINITY;
+  #rebuilds = 0;
+  /** An object's change has not reached the index. */
+  #isBehind = false;
+
+  /** It follows what is in the caches before it returns. */
+  constructor(options: PolicyKeeperOptions) {
+    const { facts, caches } = options;
+    this.#options = options;
+    this.#index = this.#newIndex(facts);
+    if (caches !== undefined) this.#unfollow = followPolicies(this.#follower(), caches);
+  }
+
+  /** Not to be held: it can be another one later. */
+  get index(): PolicyIndex {
+    return this.#index;
+  }
+
+  /** How often the index was replaced. */
+  get rebuilds(): number {
+    return this.#rebuilds;
+  }
+
+  problems(): Problem[] {
+    return this.#index.problems();
+  }
+
+  stop(): void {
+    this.#cancel?.();
+    this.#unfollow();
+    this.#index.stop();
+  }
+
+  #newIndex(writer: FactWriter): PolicyIndex {
+    const { facts, settings } = this.#options;
+    return new PolicyIndex({ facts, settings, writer, onFailure: () => this.#schedule() });
+  }
+
+  /** What even escapes the index has not reached it. */
+  #follower(): PolicyFollower {
+    const index = this.#index;
+    const guard =
+      <Args extends readonly unknown[]>(change: (...args: Args) => void) =>
+      (...args: Args): void => {
+        try {
+          change(...args);
+        } catch (error) {
+          this.#isBehind = true;
+          this.#schedule();
+          throw error;
+        }
+      };
+    return {
+      changeNode: guard((...change) => index.changeNode(...change)),
+      changeAdminPolicy: guard((...change) => index.changeAdminPolicy(...change)),
+      changeNamespace: guard((...change) => index.changeNamespace(...change)),
+      changePod: guard((...change) => index.changePod(...change)),
+      changePolicy: guard((...change) => index.changePolicy(...change)),
+    };
+  }
+
+  /** Later each time, and from the start again when nothing has failed for the longest wait. */
+  #schedule(): void {
+    const { clock, caches } = this.#options;
+    if (this.#cancel !== undefined || clock === undefined || caches === undefined) return;
+    if (clock.monotonic() - this.#lastMs > 2 * MAX_WAIT_MS) this.#backoff.reset();
+    this.#cancel = clock.schedule(this.#backoff.nextMs(), () => {
+      this.#cancel = undefined;
+      this.#lastMs = clock.monotonic();
+      // The object may have changed since, or was tried again with another event.
+      if (this.#index.failed().length > 0 || this.#isBehind) this.#rebuild(caches);
+    });
+  }
+
+  #rebuild(caches: PolicyCaches): void {
+    const { facts } = this.#options;
+    this.#unfollow();
+    this.#index.stop();
+    const ledger = new Ledger(facts);
+    this.#index = this.#newIndex(ledger);
+    this.#isBehind = false;
+    this.#unfollow = followPolicies(this.#follower(), caches);
+    ledger.dropOthers();
+    this.#rebuilds += 1;
+  }
+}
+
+/** With 60,000 pods a rebuild takes the agent seconds, which what fails always must not cost all the time. */
+const MAX_WAIT_MS = 600_000;
+
+/** Facts that policies alone are kept by. */
+const KINDS = [
+  ...(['policyRule', 'adminRule', 'subjectSet', 'peerSet', 'denyGroup'] as const),
+  ...(['podPolicy', 'policyPeer', 'decidedPod'] as const),
+] satisfies readonly FactKind[];
+
+/** Which facts the new index has written, until those of the old one are gone. */
+class Ledger implements FactWriter {
+  readonly #facts: FactStore;
+  #written: Map<FactKind, Set<string>> | undefined = new Map(KINDS.map((kind) => [kind, new Set()]));
+
+  constructor(facts: FactStore) {
+    this.#facts = facts;
+  }
+
+  get: FactWriter['get'] = (kind, id) => this.#facts.get(kind, id);
+
+  set: FactWriter['set'] = (kind, id, value) => {
+    const ids = this.#written?.get(kind);
+    if (value === undefined) ids?.delete(id);
+    else ids?.add(id);
+    this.#facts.set(kind, id, value);
+  };
+
+  dropOthers(): void {
+    const written = this.#written;
+    this.#written = undefined;
+    for (const [kind, own] of written ?? [])
+      for (const id of [...this.#facts.ids(kind)]) if (!own.has(id)) this.#facts.set(kind, id, undefined);
+  }
+}
