@@ -1,10 +1,14 @@
 /** `udnctl policy`: what network policies do. */
 import type { Command } from 'commander';
+import { z } from 'zod';
+import { createCommandRunner } from '../datapath/exec/node-runner.ts';
+import { defaultAddonPath, loadAddon } from '../datapath/netlink/kernel/addon.ts';
+import { LinuxKernel } from '../datapath/netlink/kernel/linux.ts';
 import { isIp } from '../net/ip.ts';
 import { ProgramCommand } from '../program/program-command.ts';
 import { withExec } from './cluster/cluster-command.ts';
 import { CliError } from './errors.ts';
-import { connectAgent } from './node/agent-client.ts';
+import { type AgentClient, connectAgent } from './node/agent-client.ts';
 import { lazyDatabase } from './node/database.ts';
 import {
   type NodeOptions,
@@ -14,13 +18,17 @@ import {
   textCommand,
   withOvnRemotes,
 } from './node/node-command.ts';
+import { netnsPaths, podNetns } from './node/pod-netns.ts';
 import { formatOutput, formatTextOutput, type TextOutput } from './output/format.ts';
 import { type Connection, endsHere, endsOnNodes } from './policy/ask-ends.ts';
 import { listPolicies } from './policy/list.ts';
-import { matrixHere, type PolicyMatrix } from './policy/matrix.ts';
-import { matrixOfNodes } from './policy/matrix-of-nodes.ts';
-import { matrixOutput } from './policy/matrix-output.ts';
+import { matrixHere } from './policy/matrix.ts';
+import { matrixOfNodes, probeOnNodes } from './policy/matrix-of-nodes.ts';
+import { type MatrixOutput, matrixOutput } from './policy/matrix-output.ts';
 import { parsePacket } from './policy/packet.ts';
+import { type Probed, probeHere, type Targets } from './policy/probe/connect.ts';
+import { MAX_PROBED_PODS } from './policy/probe/plan.ts';
+import { probeMatrix } from './policy/probe/probe.ts';
 import { showPolicy } from './policy/show.ts';
 import { whyOutput } from './policy/why.ts';
 import {
@@ -37,6 +45,7 @@ export const policyCommand = ({ withNode }: { readonly withNode: boolean }): Com
   const policy = new ProgramCommand('policy').description('show what network policies do, and why').helpCommand(false);
   for (const command of [listCommand(), showCommand(), whyCommand(), matrixCommand()])
     policy.addCommand((withNode ? command : withoutOwnNode(command)).exitOverride());
+  if (withNode) policy.addCommand(probeCommand().exitOverride(), { hidden: true });
   return policy;
 };
 
@@ -106,7 +115,9 @@ const whyCommand = (): Command =>
 const MATRIX_HELP = `
 Who connects is on the left. all: everything; -: nothing; ?: the node of one end cannot be asked. On a node, or with --node,
 ends of pods of that node only are known; elsewhere, all nodes with pods of the namespace are asked through the API server.
-Exit status: 0, 1 rows let something else through than policies say, 2 not every end is known.`;
+With --probe each pod connects to each other one, by TCP, at up to four ports: some that are allowed and some that are not. A pod
+that refuses was reached; what a pod drops by itself is not.
+Exit status: 0, 1 rows or packets fare otherwise than policies say, 2 not every end is known.`;
 
 const matrixCommand = (): Command =>
   withNodeOption(
@@ -117,28 +128,67 @@ const matrixCommand = (): Command =>
       ),
     )
       .argument('<namespace>', 'namespace of the pods')
+      .option('--probe', `send packets, too, between up to ${MAX_PROBED_PODS} pods`, false)
       .addHelpText('after', MATRIX_HELP),
-  ).action(async (namespace: string, options: TextOptions & RemoteOptions & WhereOptions, command: Command) => {
+  ).action(async (namespace: string, options: MatrixOptions, command: Command) => {
     if (options.node !== undefined) return await runOnNode(command, options, undefined);
-    finish(matrixOutput(await matrixOf(namespace, options, command)), options);
+    finish(await matrixOf(namespace, options, command), options);
   });
 
-const matrixOf = async (
-  namespace: string,
-  options: TextOptions & RemoteOptions & WhereOptions,
-  command: Command,
-): Promise<PolicyMatrix> => {
+interface MatrixOptions extends TextOptions, RemoteOptions, WhereOptions {
+  readonly agentSocket: string;
+  readonly probe: boolean;
+}
+
+const matrixOf = async (namespace: string, options: MatrixOptions, command: Command): Promise<MatrixOutput> => {
   if (!isHere(command, options, namespace)) {
-    return await withExec(options, ({ client, exec, readLog }) =>
-      matrixOfNodes({ client, exec, readLog, namespace: options.agentNamespace }, namespace),
-    );
+    return await withExec(options, async ({ client, exec, readLog }) => {
+      const tools = { client, exec, readLog, namespace: options.agentNamespace };
+      const { matrix, nodes } = await matrixOfNodes(tools, namespace);
+      if (!options.probe) return matrixOutput(matrix);
+      return matrixOutput(
+        matrix,
+        await probeMatrix(matrix, (targets) => probeOnNodes(tools, nodes, namespace, targets)),
+      );
+    });
   }
   const database = lazyDatabase('OVN_Northbound', options.nbRemote);
   try {
-    return await matrixHere({ agent: connectAgent(options.agentSocket), northbound: database.transact }, namespace);
+    const agent = connectAgent(options.agentSocket);
+    const matrix = await matrixHere({ agent, northbound: database.transact }, namespace);
+    if (!options.probe) return matrixOutput(matrix);
+    return matrixOutput(matrix, await probeMatrix(matrix, (targets) => sendHere(agent, namespace, targets)));
   } finally {
     await database.close();
   }
+};
+
+/** For `matrix --probe` on other nodes. */
+const probeCommand = (): Command =>
+  textCommand('probe', 'connect from the pods of a namespace that are on this node, and print how that ended')
+    .argument('<namespace>', 'namespace of the pods')
+    .argument('<addresses>', 'addresses to connect to, separated by commas', listOf(z.ipv4().or(z.ipv6())))
+    .argument('<ports>', 'ports of TCP, separated by commas', listOf(z.coerce.number().int().min(1).max(65_535)))
+    .action(async (namespace: string, addresses: string[], ports: number[], options: TextOptions) => {
+      const probed = await sendHere(connectAgent(options.agentSocket), namespace, { addresses, ports });
+      process.stdout.write(`${JSON.stringify(probed)}\n`);
+    });
+
+const MAX_TARGETS = 2 * MAX_PROBED_PODS;
+
+const listOf =
+  <Element>(element: z.ZodType<Element>) =>
+  (text: string): Element[] => {
+    const list = z.array(element).min(1).max(MAX_TARGETS).safeParse(text.split(','));
+    if (!list.success) throw new CliError(`"${text.slice(0, 100)}" is no such list`, 2);
+    return list.data;
+  };
+
+const sendHere = async (agent: Pick<AgentClient, 'pods'>, namespace: string, targets: Targets): Promise<Probed> => {
+  using kernel = new LinuxKernel(loadAddon(defaultAddonPath()));
+  const pods = await agent.pods();
+  const tools = { pods, netns: podNetns(kernel, netnsPaths), runner: createCommandRunner() };
+  return await probeHere(tools, namespace, targets);
 };
 
 const connectionOf = (from: string, to: string, port: string | undefined): Connection => {

@@ -29,8 +29,6 @@ export class PolicyKeeper {
   #cancel: (() => void) | undefined;
   #lastMs = Number.NEGATIVE_INFINITY;
   #rebuilds = 0;
-  /** An object's change has not reached the index. */
-  #isBehind = false;
 
   /** It follows what is in the caches before it returns. */
   constructor(options: PolicyKeeperOptions) {
@@ -74,7 +72,6 @@ export class PolicyKeeper {
         try {
           change(...args);
         } catch (error) {
-          this.#isBehind = true;
           this.#schedule();
           throw error;
         }
@@ -96,8 +93,8 @@ export class PolicyKeeper {
     this.#cancel = clock.schedule(this.#backoff.nextMs(), () => {
       this.#cancel = undefined;
       this.#lastMs = clock.monotonic();
-      // The object may have changed since, or was tried again with another event.
-      if (this.#index.failed().length > 0 || this.#isBehind) this.#rebuild(caches);
+      // Also when the object was followed since: what the error had left half done may not be of that object alone.
+      this.#rebuild(caches);
     });
   }
 
@@ -107,7 +104,6 @@ export class PolicyKeeper {
     this.#index.stop();
     const ledger = new Ledger(facts);
     this.#index = this.#newIndex(ledger);
-    this.#isBehind = false;
     this.#unfollow = followPolicies(this.#follower(), caches);
     ledger.dropOthers();
     this.#rebuilds += 1;

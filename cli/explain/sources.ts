@@ -14,7 +14,7 @@ export interface ExplainSources {
   readonly southbound: Transact;
   readonly openvswitch: Transact;
   readonly runner: Pick<CommandRunner, 'run'>;
-  readonly podNetns: PodNetns;
+  readonly podNetns: Pick<PodNetns, 'read'>;
   /** Our table of nftables as it is; undefined when there is none. */
   readonly hostTable: () => Promise<TableState | undefined>;
 }

@@ -16,24 +16,32 @@ export interface InsideOfPod {
 export interface PodNetns {
   /** Undefined when no namespace that can be seen is the pod's. */
   read(pod: PodStatus): InsideOfPod | undefined;
+  /** Where its network namespace is mounted; undefined as above. */
+  pathOf(pod: PodStatus): string | undefined;
 }
 
 /** @param paths of network namespaces, see `netnsPaths` */
-export const podNetns = (kernel: Kernel, paths: () => Iterable<string>): PodNetns => ({
-  read: (pod) => {
+export const podNetns = (kernel: Kernel, paths: () => Iterable<string>): PodNetns => {
+  const find = <Found>(pod: PodStatus, take: (netns: Netns, path: string) => Found): Found | undefined => {
     try {
       for (const path of paths()) {
         const netns = open(kernel, path);
-        if (netns === undefined || !isOf(netns, pod)) continue;
-        const routes = FAMILIES.flatMap((family) => netns.routes({ family, table: MAIN_TABLE }));
-        return { addresses: netns.addresses(), routes };
+        if (netns !== undefined && isOf(netns, pod)) return take(netns, path);
       }
       return undefined;
     } finally {
       kernel.release();
     }
-  },
-});
+  };
+  return {
+    read: (pod) =>
+      find(pod, (netns) => ({
+        addresses: netns.addresses(),
+        routes: FAMILIES.flatMap((family) => netns.routes({ family, table: MAIN_TABLE })),
+      })),
+    pathOf: (pod) => find(pod, (_, path) => path),
+  };
+};
 
 const MAIN_TABLE = 254;
 

@@ -1,6 +1,6 @@
 /** What is let through between two pods: everything, or some ports. Pure. */
 import type { EndFamilyStatus, EndRuleStatus, PolicyEndStatus } from '../../api/policy-status.ts';
-import { complement, EVERYTHING, isEverything, merged, type Ports } from '../../net/port-regions.ts';
+import { both, complement, EVERYTHING, isEverything, merged, type Ports } from '../../net/port-regions.ts';
 
 const MAX_PORT = 65_535;
 
@@ -16,6 +16,18 @@ export const lets = (
   // An agent that knows no administrators' policies.
   const rules = found?.rules ?? [];
   return merged(rules.filter(({ lacks }) => lacks === undefined).flatMap(({ l4 }) => portsOf(l4)));
+};
+
+/** By both ends; undefined: not known, as one of them is not. */
+export const letThrough = (
+  egress: PolicyEndStatus | undefined,
+  ingress: PolicyEndStatus | undefined,
+  family: EndFamilyStatus['family'],
+): readonly Ports[] | undefined => {
+  const [out, into] = [egress && lets(egress, family), ingress && lets(ingress, family)];
+  // What one end denies is denied.
+  if (out?.length === 0 || into?.length === 0) return [];
+  return out === undefined || into === undefined ? undefined : both(out, into);
 };
 
 const portsOf = (l4: EndRuleStatus['l4']): readonly Ports[] => {

@@ -7,9 +7,13 @@ import { CliError } from '../errors.ts';
 import type { NodeTools } from '../remote/node-tools.ts';
 import { matrixSchema, mergedMatrix, type PolicyMatrix } from './matrix.ts';
 import { answerOfNode } from './on-node.ts';
+import { type Probed, probedSchema, type Targets } from './probe/connect.ts';
 
 /** @throws CliError for a namespace with more pods than a matrix has */
-export const matrixOfNodes = async (tools: NodeTools, namespace: string): Promise<PolicyMatrix> => {
+export const matrixOfNodes = async (
+  tools: NodeTools,
+  namespace: string,
+): Promise<{ readonly matrix: PolicyMatrix; readonly nodes: readonly string[] }> => {
   const { items } = await tools.client.list(PODS, { namespace, limit: MAX_PODS + 1 });
   if (items.length > MAX_PODS)
     throw new CliError(`namespace ${namespace} has more than ${MAX_PODS} pods: ask by udnctl policy why`, 2);
@@ -17,18 +21,38 @@ export const matrixOfNodes = async (tools: NodeTools, namespace: string): Promis
     items.flatMap((item) => parseWith(podSchema, item, 'a pod of the API server').spec.nodeName ?? []),
   );
   const words = ['policy', 'matrix', '--output=json', '--', namespace];
-  const answers = await Promise.all(
-    [...nodes]
-      .sort()
-      .map((node) =>
-        answerOfNode(tools, node, words, matrixSchema).catch((error: unknown) => ({ failed: messageOf(error) })),
-      ),
-  );
-  const failed = answers.flatMap((answer) => ('failed' in answer ? answer.failed : []));
-  return mergedMatrix(
-    answers.flatMap((answer) => ('failed' in answer ? [] : answer)),
-    failed,
-  );
+  const asked = await askAll(tools, [...nodes].sort(), words, matrixSchema);
+  return { matrix: mergedMatrix(asked.answers, asked.failed), nodes: [...nodes].sort() };
+};
+
+/** From the pods of all these nodes. */
+export const probeOnNodes = async (
+  tools: NodeTools,
+  nodes: readonly string[],
+  namespace: string,
+  { addresses, ports }: Targets,
+): Promise<Probed> => {
+  const words = ['policy', 'probe', '--output=json', '--', namespace, addresses.join(), ports.join()];
+  const { answers, failed } = await askAll(tools, nodes, words, probedSchema);
+  return {
+    results: answers.flatMap(({ results }) => results),
+    unknown: [...failed, ...answers.flatMap(({ unknown }) => unknown)],
+  };
+};
+
+const askAll = async <Answer extends z.ZodType>(
+  tools: NodeTools,
+  nodes: readonly string[],
+  words: readonly string[],
+  schema: Answer,
+): Promise<{ readonly answers: z.output<Answer>[]; readonly failed: string[] }> => {
+  const answers: z.output<Answer>[] = [];
+  const failed: string[] = [];
+  const settled = await Promise.allSettled(nodes.map((node) => answerOfNode(tools, node, words, schema)));
+  for (const one of settled)
+    if (one.status === 'fulfilled') answers.push(one.value);
+    else failed.push(messageOf(one.reason));
+  return { answers, failed };
 };
 
 /** Completed ones among them have no ends: agents count those that have. */

@@ -1,27 +1,29 @@
 /** A matrix of a namespace as people read it: who connects is on the left. Pure. */
 import type { PolicyEndStatus } from '../../api/policy-status.ts';
-import { both } from '../../net/port-regions.ts';
 import type { TextOutput } from '../output/format.ts';
 import { formatTable } from '../output/table.ts';
-import { lets, portsText } from './let-through.ts';
+import { letThrough, portsText } from './let-through.ts';
 import type { PolicyMatrix } from './matrix.ts';
+import { type ProbeFindings, probeLines } from './probe/findings.ts';
 
 export interface MatrixOutput extends TextOutput {
   /** 1: rows let something else through; 2: not every end is known. */
   readonly exitStatus: 0 | 1 | 2;
 }
 
-export const matrixOutput = (matrix: PolicyMatrix): MatrixOutput => {
+/** @param probed what packets have shown, where some were sent */
+export const matrixOutput = (matrix: PolicyMatrix, probed?: ProbeFindings): MatrixOutput => {
   const { pods, ends, differences, unknown } = matrix;
   const known = new Map(ends.map((end) => [endKey(end.pod, end.direction, end.peer), end]));
   const cells = pods.map((from) => pods.map((to) => cellOf(known, from, to)));
-  const isUnknown = unknown.length > 0 || cells.flat().some((cell) => cell.includes('?'));
+  const isUnknown =
+    unknown.length > 0 || (probed?.unknown.length ?? 0) > 0 || cells.flat().some((cell) => cell.includes('?'));
   const table = formatTable({
     head: ['FROM \\ TO', ...pods.map(nameOf)],
     rows: pods.map((from, row) => [nameOf(from), ...(cells[row] ?? [])]),
   });
   return {
-    data: matrix,
+    data: probed === undefined ? matrix : { ...matrix, probes: probed },
     lines: [
       ...(pods.length === 0 ? ['no pods'] : table.trimEnd().split('\n')),
       ...differences.map(
@@ -30,8 +32,9 @@ export const matrixOutput = (matrix: PolicyMatrix): MatrixOutput => {
       ),
       ...unknown.map((text) => `? ${text}`),
       ...(differences.length === 0 && !isUnknown && pods.length > 0 ? ['the rows let through the same'] : []),
+      ...(probed === undefined ? [] : probeLines(probed)),
     ],
-    exitStatus: differences.length > 0 ? 1 : isUnknown ? 2 : 0,
+    exitStatus: differences.length + (probed?.differences.length ?? 0) > 0 ? 1 : isUnknown ? 2 : 0,
   };
 };
 
@@ -62,10 +65,8 @@ const familiesOf = (ends: readonly (PolicyEndStatus | undefined)[]): readonly (4
 };
 
 const textOf = (egress: PolicyEndStatus | undefined, ingress: PolicyEndStatus | undefined, family: 4 | 6): string => {
-  const [out, into] = [egress && lets(egress, family), ingress && lets(ingress, family)];
-  // What one end denies is denied.
-  if (out?.length === 0 || into?.length === 0) return '-';
-  return out === undefined || into === undefined ? '?' : portsText(both(out, into));
+  const found = letThrough(egress, ingress, family);
+  return found === undefined ? '?' : portsText(found);
 };
 
 const nameOf = (pod: string): string => pod.slice(pod.indexOf('/') + 1);

@@ -22,6 +22,8 @@ export const matrixSchema = z.object({
       ...{ expected: z.string(), programmed: z.string() },
     }),
   ),
+  /** Of the same pods, on the network that policies are about; an older udnctl lists none. */
+  addresses: z.record(z.string(), z.array(z.string())).default({}),
   /** What could not be asked. */
   unknown: z.array(z.string()),
 });
@@ -36,11 +38,13 @@ interface MatrixSources {
 export const matrixHere = async ({ agent, northbound }: MatrixSources, namespace: string): Promise<PolicyMatrix> => {
   const [{ pods, ends, message }, statuses] = await Promise.all([agent.policyMatrix(namespace), agent.pods()]);
   if (message !== undefined) throw new CliError(message, 2);
+  const addresses = addressesIn(namespace, statuses);
   try {
     const programmed = await readProgrammed(northbound);
-    return { pods, ends, differences: ends.flatMap((end) => differencesOf(end, programmed, statuses)), unknown: [] };
+    const differences = ends.flatMap((end) => differencesOf(end, programmed, statuses));
+    return { pods, ends, differences, addresses, unknown: [] };
   } catch (error) {
-    return { pods, ends, differences: [], unknown: [`rows were not compared: ${messageOf(error)}`] };
+    return { pods, ends, addresses, differences: [], unknown: [`rows were not compared: ${messageOf(error)}`] };
   }
 };
 
@@ -48,8 +52,22 @@ export const mergedMatrix = (parts: readonly PolicyMatrix[], unknown: readonly s
   pods: [...new Set(parts.flatMap(({ pods }) => pods))].sort(),
   ends: parts.flatMap(({ ends }) => ends),
   differences: parts.flatMap(({ differences }) => differences),
+  addresses: Object.assign({}, ...parts.map(({ addresses }) => addresses)),
   unknown: [...unknown, ...parts.flatMap((part) => part.unknown)],
 });
+
+/** By `namespace/name`. */
+export const addressesIn = (namespace: string, pods: readonly PodStatus[]): PolicyMatrix['addresses'] =>
+  Object.fromEntries(
+    pods
+      .filter((pod) => pod.namespace === namespace)
+      .map((pod): [string, string[]] => [
+        `${namespace}/${pod.name}`,
+        pod.attachments
+          .filter(({ role }) => role === 'primary')
+          .flatMap(({ addresses }) => addresses.map((address) => address.split('/')[0] ?? '')),
+      ]),
+  );
 
 const differencesOf = (
   end: PolicyEndStatus,

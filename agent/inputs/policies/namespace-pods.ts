@@ -14,7 +14,10 @@ export const putPod = (
 ): PodState => {
   if (after === undefined) state.pods.delete(key);
   if (known !== undefined) {
-    if (after !== undefined) known.pod = after;
+    if (after === undefined) return known;
+    // Another one has its name now: what kept this node from deciding is not about that.
+    if (!after.isLocal) known.isUndecided = undefined;
+    known.pod = after;
     return known;
   }
   const pod: PodState = { key, pod: after as PolicyPod, peerOf: undefined, target: undefined };

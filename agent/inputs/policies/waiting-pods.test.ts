@@ -28,6 +28,11 @@ describe('a pod whose namespace is not known', () => {
     expect(world.facts.get('decidedPod', 'n/x')).toBe(true);
   });
 
+  it('is decided when one of its name comes back from another node', () => {
+    const world = worldWithPolicy().pod('n/x', X).pod('n/x', { ...X, isLocal: false }).namespace('n', {}).pod('n/x', X);
+    expect(world.facts.get('decidedPod', 'n/x')).toBe(true);
+  });
+
   it('is gone without a trace', () => {
     const world = worldWithPolicy().pod('n/x', X).pod('n/x', undefined).namespace('n', { tier: 'gold' });
     for (const kind of ['decidedPod', 'podPolicy', 'subjectSet'] as const)

@@ -49,6 +49,12 @@ export const policiesExplained = (
     });
   });
 
+  it('packets between pods of both nodes fare as the matrix says', async () => {
+    const { stdout, status, stderr } = await udnctl('policy', 'matrix', 'red', '--probe');
+    expect(stdout).toMatch(/\nthe rows let through the same\npackets to TCP 80, 40404 fared the same, in \d+ connections\n$/);
+    expect([status, stderr]).toEqual([0, '']);
+  });
+
   it('a policy on a node', async () => {
     const { stdout, status } = await udnctl('policy', 'show', 'red/web', '--node', 'node-2');
     expect(stdout).toMatch(/^NetworkPolicy red\/web: ready\n {2}pods here: red\/b\n/);
