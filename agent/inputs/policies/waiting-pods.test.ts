@@ -29,7 +29,11 @@ describe('a pod whose namespace is not known', () => {
   });
 
   it('is decided when one of its name comes back from another node', () => {
-    const world = worldWithPolicy().pod('n/x', X).pod('n/x', { ...X, isLocal: false }).namespace('n', {}).pod('n/x', X);
+    const world = worldWithPolicy()
+      .pod('n/x', X)
+      .pod('n/x', { ...X, isLocal: false })
+      .namespace('n', {})
+      .pod('n/x', X);
     expect(world.facts.get('decidedPod', 'n/x')).toBe(true);
   });
 

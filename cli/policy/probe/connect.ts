@@ -83,7 +83,7 @@ for await (const chunk of process.stdin) input.push(chunk);
 const targets = JSON.parse(Buffer.concat(input));
 const connect = ({ address, port }) => new Promise((resolve) => {
   const socket = net.connect({ host: address, port, timeout: ${CONNECT_MS} });
-  const end = (outcome) => { resolve({ address, port, outcome }); socket.resetAndDestroy(); };
+  const end = (outcome) => { resolve({ address, port, outcome }); socket.destroy(); };
   socket.once('connect', () => end('connected'));
   socket.once('timeout', () => end('timed out'));
   socket.on('error', ({ code }) => end(code === 'ECONNREFUSED' ? 'refused' : String(code)));

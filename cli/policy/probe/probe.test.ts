@@ -93,7 +93,7 @@ describe('what is probed', () => {
   });
 });
 
-const DENIED: Pick<PolicyEndStatus, "verdict" | "families"> = { verdict: "denied", families: [] };
+const DENIED: Pick<PolicyEndStatus, 'verdict' | 'families'> = { verdict: 'denied', families: [] };
 
 describe('what packets have shown', () => {
   it('is what policies say', async () => {

@@ -51,7 +51,9 @@ export const policiesExplained = (
 
   it('packets between pods of both nodes fare as the matrix says', async () => {
     const { stdout, status, stderr } = await udnctl('policy', 'matrix', 'red', '--probe');
-    expect(stdout).toMatch(/\nthe rows let through the same\npackets to TCP 80, 40404 fared the same, in \d+ connections\n$/);
+    expect(stdout).toMatch(
+      /\nthe rows let through the same\npackets to TCP 80, 40404 fared the same, in \d+ connections\n$/,
+    );
     expect([status, stderr]).toEqual([0, '']);
   });
 
