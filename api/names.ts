@@ -29,6 +29,7 @@ export const POD_ANNOTATIONS = {
   networks: 'k8s.ovn.org/pod-networks',
   openDefaultPorts: 'k8s.ovn.org/open-default-ports',
   selection: 'k8s.v1.cni.cncf.io/networks',
+  networkStatus: 'k8s.v1.cni.cncf.io/network-status',
   defaultNetwork: 'v1.multus-cni.io/default-network',
   /** The older way to name the claim of the primary network. */
   primaryClaim: 'k8s.ovn.org/primary-udn-ipamclaim',

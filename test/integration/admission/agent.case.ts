@@ -30,6 +30,7 @@ const FIRST = {
   [NODE_ANNOTATIONS.gatewayMtuSupport]: 'false',
 };
 const NETWORKS = 'k8s.ovn.org/pod-networks';
+const NETWORK_STATUS = 'k8s.v1.cni.cncf.io/network-status';
 
 const eventOf = (host: string, component = 'udn-agent'): ObjectInput => ({
   metadata: { namespace: 'red', name: `told-by-${component}-of-${host}` },
@@ -80,6 +81,11 @@ export const agentCases = (cluster: () => AdmissionCluster): void => {
         attempt: () => applyCondition('node-1', 'NetworkMTUTooLarge'),
       },
       { name: 'give its pod addresses', attempt: () => pod('own')(agent, annotations({ [NETWORKS]: '{}' })) },
+      {
+        name: 'say what its pod is attached to',
+        attempt: () => pod('own')(agent, annotations({ [NETWORK_STATUS]: '[]' })),
+      },
+      { name: 'take that back', attempt: () => pod('own')(agent, annotations({ [NETWORK_STATUS]: null })) },
       { name: 'take them back', attempt: () => pod('own')(agent, annotations({ [NETWORKS]: null })) },
       { name: 'read a pod of another node', attempt: () => agent.get(PODS, { namespace: 'red', name: 'other' }) },
       { name: 'tell something of a pod', attempt: () => agent.create(EVENTS, eventOf('node-1')) },
@@ -172,6 +178,11 @@ export const agentCases = (cluster: () => AdmissionCluster): void => {
     {
       name: 'give a pod of another node addresses',
       attempt: () => pod('other')(agent, annotations({ [NETWORKS]: '{}' })),
+      message: pods('the agent of the node node-1 may not change a pod of the node node-2'),
+    },
+    {
+      name: 'say what a pod of another node is attached to',
+      attempt: () => pod('other')(agent, annotations({ [NETWORK_STATUS]: '[]' })),
       message: pods('the agent of the node node-1 may not change a pod of the node node-2'),
     },
     {

@@ -150,6 +150,11 @@ export const clusterManagerCases = (cluster: () => AdmissionCluster): void => {
       attempt: () => pod('own')(manager, annotations({ 'example.com/a': 'b' })),
       message: pods('the cluster manager may not change the annotations example.com/a'),
     },
+    {
+      name: 'say what a pod is attached to',
+      attempt: () => pod('own')(manager, annotations({ 'k8s.v1.cni.cncf.io/network-status': '[]' })),
+      message: pods('the cluster manager may not change the annotations k8s.v1.cni.cncf.io/network-status'),
+    },
     { name: 'make a pod', attempt: () => manager.create(PODS, podOf('made', {})), message: 'cannot create resource' },
     { name: 'read Secrets', attempt: () => manager.list(SECRETS), message: 'cannot list resource "secrets"' },
     { name: 'read ConfigMaps', attempt: () => manager.list(CONFIG_MAPS), message: 'cannot list resource "configmaps"' },

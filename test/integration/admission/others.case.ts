@@ -134,6 +134,10 @@ export const otherCases = (cluster: () => AdmissionCluster): void => {
       attempt: () => node('node-1')(kubelet, { status: { capacity: { cpu: '4' } } }, 'status'),
     },
     {
+      name: 'who writes statuses of pods, as Multus does: what it has attached a pod to',
+      attempt: () => pod('own')(admin, annotations({ 'k8s.v1.cni.cncf.io/network-status': '[]' }), 'status'),
+    },
+    {
       name: 'a kubelet: the status of its pod',
       attempt: () => pod('own')(kubelet, { status: { phase: 'Running' } }, 'status'),
     },

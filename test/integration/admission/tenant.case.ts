@@ -31,6 +31,7 @@ const rbac = (plural: string, kind: string): ResourceType => ({
   ...{ group: 'rbac.authorization.k8s.io', version: 'v1', plural, kind, namespaced: true },
 });
 
+const NETWORK_STATUS = 'k8s.v1.cni.cncf.io/network-status';
 const NETWORKS = 'k8s.ovn.org/pod-networks';
 const DEFAULT_NETWORK = 'v1.multus-cni.io/default-network';
 const ASKED = { [DEFAULT_NETWORK]: '[{"namespace":"ovn-kubernetes","name":"default","mac":"02:00:00:00:00:01"}]' };
@@ -193,6 +194,16 @@ export const tenantCases = (cluster: () => AdmissionCluster): void => {
       name: 'make a pod that has addresses',
       attempt: () => tenant.create(PODS, podOf('faked', {}, { [NETWORKS]: '{}' })),
       message: byPolicy('ovn-udn-new-pods', 'the annotation k8s.ovn.org/pod-networks may be written by ovn-udn only'),
+    },
+    {
+      name: 'say what its pod is attached to',
+      attempt: () => pod('own')(tenant, annotations({ [NETWORK_STATUS]: '[{"name":"red/storage"}]' })),
+      message: byPolicy('ovn-udn-pods', `the annotation ${NETWORK_STATUS} may be written by ovn-udn only`),
+    },
+    {
+      name: 'make a pod that is attached already',
+      attempt: () => tenant.create(PODS, podOf('attached', {}, { [NETWORK_STATUS]: '[]' })),
+      message: byPolicy('ovn-udn-new-pods', `the annotation ${NETWORK_STATUS} may be written by ovn-udn only`),
     },
     {
       name: 'ask for an address afterwards',

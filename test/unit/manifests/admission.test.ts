@@ -81,8 +81,10 @@ it('the programs own what they write', () => {
   expect(variable('ovn-udn-nodes', 'ofAgents')).toEqual([...PUBLISHED_ANNOTATIONS].sort());
   expect(variable('ovn-udn-nodes', 'ofTheClusterManager')).toEqual(given);
   for (const name of ['ovn-udn-nodes', 'ovn-udn-new-nodes']) expect(keysOf(name)).toEqual(given);
-  expect(variable('ovn-udn-pods', 'owned')).toEqual([POD_ANNOTATIONS.networks]);
-  for (const name of ['ovn-udn-pods', 'ovn-udn-new-pods']) expect(keysOf(name)).toEqual([POD_ANNOTATIONS.networks]);
+  const ofPods = [POD_ANNOTATIONS.networks, POD_ANNOTATIONS.networkStatus];
+  expect(variable('ovn-udn-pods', 'owned')).toEqual(ofPods);
+  expect(variable('ovn-udn-pods', 'foreign')).toEqual([POD_ANNOTATIONS.networkStatus]);
+  for (const name of ['ovn-udn-pods', 'ovn-udn-new-pods']) expect(keysOf(name)).toEqual(ofPods);
   expect(keysOf('ovn-udn-network-allocations')).toEqual(Object.values(NAD_ANNOTATIONS).toSorted());
 });
 
