@@ -17,6 +17,7 @@ describe('cluster configuration', () => {
       transitSubnets: ['100.88.0.0/16', 'fd97::/64'],
       masqueradeSubnets: ['169.254.0.0/17', 'fd69::/112'],
       mtu: 1400,
+      crossNamespaceAttachments: false,
     });
   });
 
@@ -54,6 +55,7 @@ describe('cluster configuration', () => {
       ['transit-subnets', 'UDN_TRANSIT_SUBNETS'],
       ['masquerade-subnets', 'UDN_MASQUERADE_SUBNETS'],
       ['mtu', 'UDN_MTU'],
+      ['cross-namespace-attachments', 'UDN_CROSS_NAMESPACE_ATTACHMENTS'],
     ]);
   });
 
@@ -79,6 +81,7 @@ describe('cluster configuration', () => {
     [{ masqueradeSubnets: 'fd69::/126' }, 'masqueradeSubnets: fd69::/126 is too small, at most a /125 is possible'],
     [{ mtu: '1e3' }, 'mtu: "1e3" is not an MTU (576–65536)'],
     [{ mtu: '500' }, 'mtu: "500" is not an MTU'],
+    [{ crossNamespaceAttachments: 'yes' }, 'crossNamespaceAttachments: "yes" is neither true nor false'],
   ])('refuses %j', (settings, message) => {
     expect(() => parseClusterConfig(settings)).toThrow(message);
   });

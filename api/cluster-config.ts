@@ -22,6 +22,8 @@ export interface ClusterConfig {
   readonly masqueradeSubnets: readonly Cidr[];
   /** Of pods on networks that name none. */
   readonly mtu: number;
+  /** Pods may be on secondary networks of other namespaces (`mayAttach`). */
+  readonly crossNamespaceAttachments: boolean;
 }
 
 export type ClusterSetting = keyof ClusterConfig;
@@ -73,6 +75,12 @@ export const CLUSTER_SETTINGS: readonly ClusterSettingDescription[] = [
     'addresses with meaning on one node only; two per network',
   ),
   describe('mtu', 'mtu', '1400', 'MTU of pods on networks that name none'),
+  describe(
+    'crossNamespaceAttachments',
+    'cross-namespace-attachments',
+    'false',
+    'true: pods may select secondary networks of all namespaces, so that every tenant can use every one',
+  ),
 ];
 
 /** @throws ApiError ERR_API_FIELD, or ERR_API_OVERLAP when two of the ranges overlap; `field` is the setting */
@@ -89,6 +97,7 @@ export const parseClusterConfig = (
     transitSubnets: readOnePerFamily('transitSubnets', text('transitSubnets')),
     masqueradeSubnets: readOnePerFamily('masqueradeSubnets', text('masqueradeSubnets')),
     mtu: readMtu(text('mtu')),
+    crossNamespaceAttachments: readBoolean('crossNamespaceAttachments', text('crossNamespaceAttachments')),
   };
   for (const setting of ['joinSubnets', 'udnJoinSubnets', 'transitSubnets', 'masqueradeSubnets'] as const) {
     refuseSmall(setting, config[setting]);
@@ -119,6 +128,7 @@ export const formatClusterConfig = (config: ClusterConfig): Record<ClusterSettin
   transitSubnets: config.transitSubnets.join(','),
   masqueradeSubnets: config.masqueradeSubnets.join(','),
   mtu: String(config.mtu),
+  crossNamespaceAttachments: String(config.crossNamespaceAttachments),
 });
 
 /**
@@ -197,6 +207,11 @@ const refuseSmall = (setting: ClusterSetting, cidrs: readonly Cidr[]): void => {
   );
 };
 
+const readBoolean = (setting: ClusterSetting, text: string): boolean => {
+  if (text !== 'true' && text !== 'false') throw fieldError(setting, `"${text}" is neither true nor false`);
+  return text === 'true';
+};
+
 const readMtu = (text: string): number => {
   const mtu = /^[0-9]{3,5}$/.test(text) ? Number(text) : Number.NaN;
   if (!(mtu >= 576 && mtu <= 65_536)) throw fieldError('mtu', `"${text}" is not an MTU (576–65536)`);
@@ -224,7 +239,7 @@ const refuseOverlaps = (config: ClusterConfig): void => {
 };
 
 const rangesOf = (config: ClusterConfig, setting: ClusterSetting): { setting: ClusterSetting; cidr: Cidr }[] => {
-  if (setting === 'mtu') return [];
+  if (setting === 'mtu' || setting === 'crossNamespaceAttachments') return [];
   if (setting === 'clusterSubnets') return config.clusterSubnets.map(({ cidr }) => ({ setting, cidr }));
   return config[setting].map((cidr) => ({ setting, cidr }));
 };

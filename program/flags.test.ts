@@ -62,7 +62,7 @@ it('log levels and addresses are checked', () => {
 
 it('the help names every flag and its default', () => {
   const text = formatHelp({ usage: 'udn-x', about: ['Does things.'], flags: FLAGS });
-  expect(text).toContain('  --node                name of the node\n');
+  expect(text).toMatch(/^ {2}--node +name of the node$/m);
   expect(text).toContain('default: 1400');
 });
 

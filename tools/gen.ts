@@ -13,6 +13,7 @@ import { metricsDocs } from './metrics-docs.ts';
 import { operationsDocs } from './operations-docs.ts';
 import { problemDocs } from './problem-docs.ts';
 import { registryDocs } from './registries.ts';
+import { selectionDocs } from './selection-docs.ts';
 import { serviceMatrixDocs } from './service-matrix-docs.ts';
 
 /** Path from the repository's root → content. */
@@ -29,6 +30,7 @@ const GENERATORS: readonly (() => GeneratedFiles | Promise<GeneratedFiles>)[] = 
   consolePage,
   dashboardFiles,
   serviceMatrixDocs,
+  selectionDocs,
 ];
 
 const main = async (check: boolean): Promise<void> => {

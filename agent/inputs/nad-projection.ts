@@ -1,4 +1,5 @@
 /** What the agent keeps of a NetworkAttachmentDefinition. */
+import { isNamedByOwner } from '../../api/nad-owner.ts';
 import { nadKey } from '../../api/names.ts';
 import type { NetConf } from '../../api/net-conf.ts';
 import {
@@ -17,6 +18,8 @@ export interface NadProjection {
   /** Of several NADs that contradict each other the oldest counts, for the cluster manager, too. */
   readonly createdAt: string;
   readonly conf: NetConf;
+  /** It was rendered from the network that its network name belongs to: so it says itself. */
+  readonly isRendered: boolean;
   /** Absent until the cluster manager has given the network its id. */
   readonly keys: NetworkKeys | undefined;
 }
@@ -38,6 +41,7 @@ export const projectNad = (object: KubeObject): NadProjection | ForeignNad => {
     namespace,
     createdAt: creationTimestamp ?? '',
     conf,
+    isRendered: isNamedByOwner({ ...nad, conf }),
     keys: isForThisNetwork ? nadNetworkKeys(nad) : undefined,
   };
 };

@@ -10,9 +10,11 @@ interface NadInput {
   readonly id?: number;
   readonly subnets?: string;
   readonly age?: number;
+  /** It was rendered from the UserDefinedNetwork of its name. */
+  readonly isRendered?: boolean;
 }
 
-const nad = (key: string, { network, id, subnets = '10.20.0.0/16', age = 1 }: NadInput): NadProjection => {
+const nad = (key: string, { network, id, subnets = '10.20.0.0/16', age = 1, isRendered }: NadInput): NadProjection => {
   const [namespace = '', name = ''] = key.split('/');
   const config = {
     cniVersion: '1.1.0',
@@ -30,6 +32,9 @@ const nad = (key: string, { network, id, subnets = '10.20.0.0/16', age = 1 }: Na
       uid: key,
       resourceVersion: '1',
       creationTimestamp: `2026-01-0${age}T00:00:00Z`,
+      ...(isRendered && {
+        ownerReferences: [{ apiVersion: 'k8s.ovn.org/v1', kind: 'UserDefinedNetwork', name, uid: `uid-${key}` }],
+      }),
       annotations:
         id === undefined ? {} : { 'k8s.ovn.org/network-id': String(id), 'k8s.ovn.org/network-name': network },
     },
@@ -46,6 +51,22 @@ const setUp = () => {
 };
 
 describe('a network', () => {
+  it('is not that of a NAD of another namespace which copies its configuration, whichever is older', () => {
+    const { facts, index } = setUp();
+    index.change(undefined, nad('evil/copy', { network: 'red_net', age: 1 }));
+    index.change(undefined, nad('red/net', { network: 'red_net', id: 3, age: 2, isRendered: true }));
+    expect(facts.get('network', 'red_net')).toMatchObject({ id: 3 });
+    expect([facts.get('nad', 'red/net'), facts.get('handmadeNad', 'red/net')]).toEqual(['red_net', undefined]);
+    expect([facts.get('nad', 'evil/copy'), facts.get('handmadeNad', 'evil/copy')]).toEqual([undefined, true]);
+    expect(index.problems).toEqual([
+      {
+        object: 'NetworkAttachmentDefinition/evil/copy',
+        message: 'network red_net belongs to NAD red/net',
+        cause: 'network-invalid',
+      },
+    ]);
+  });
+
   it('is known when one of its NADs has an id, and gone with the last', () => {
     const { facts, index } = setUp();
     const without = nad('red/net', { network: 'red_net' });

@@ -4,6 +4,7 @@
  * network of another.
  */
 import type { ClusterConfig } from '../../api/cluster-config.ts';
+import { type NamedNad, takesName } from '../../api/nad-owner.ts';
 import { DEFAULT_NETWORK_NAME, networkPrefix } from '../../api/names.ts';
 import { sameNetwork } from '../../api/net-conf.ts';
 import { networkOfNetConf } from '../../api/network.ts';
@@ -109,12 +110,13 @@ export class NetworkIndex {
     this.#setPrefix(name, counts);
     this.#note(name, first?.createdAt);
     for (const nad of this.#byNetwork.get(name)?.values() ?? []) {
-      const agrees = first === undefined || sameNetwork(nad.conf, first.conf);
+      const contradiction = first === undefined ? undefined : contradictionOf(nad, first);
+      const agrees = contradiction === undefined;
       this.#facts.set('nad', nad.key, agrees ? name : undefined);
       this.#facts.set('contradictingNad', nad.key, agrees ? undefined : true);
-      const mismatch = `CNI config does not match that of network ${name} in NAD ${first?.key}`;
+      this.#facts.set('handmadeNad', nad.key, nad.isRendered ? undefined : true);
       const shared = `network ${name} has an id, a tunnel key or names of OVN rows that belong to network ${rival}`;
-      setProblem(this.#mismatches, nad, 'network-invalid', agrees ? rival && shared : mismatch);
+      setProblem(this.#mismatches, nad, 'network-invalid', contradiction ?? (rival && shared));
     }
   }
 
@@ -155,10 +157,26 @@ export class NetworkIndex {
   #forget({ key }: NadProjection): void {
     this.#facts.set('nad', key, undefined);
     this.#facts.set('contradictingNad', key, undefined);
+    this.#facts.set('handmadeNad', key, undefined);
     this.#mismatches.delete(key);
     this.#rivals.delete(key);
   }
 }
+
+/** Why a NAD is not of the network that it names. @param first the NAD that defines it */
+const contradictionOf = (nad: NadProjection, first: NadProjection): string | undefined => {
+  const { name } = first.conf;
+  if (takesName(namedNad(nad), namedNad(first))) return `network ${name} belongs to NAD ${first.key}`;
+  return sameNetwork(nad.conf, first.conf)
+    ? undefined
+    : `CNI config does not match that of network ${name} in NAD ${first.key}`;
+};
+
+const namedNad = ({ namespace, conf, isRendered }: NadProjection): NamedNad => ({
+  namespace,
+  network: conf.name,
+  isRendered,
+});
 
 const setProblem = (
   problems: Map<string, Problem>,

@@ -3,11 +3,12 @@
  * is not on are left out, and with one that has what is no pod's it gets no port at all. Pure.
  */
 import type { PodNetworkEntry, PodNetworkRole } from '../../api/annotations/pod-networks.ts';
+import { mayAttach } from '../../api/attachment-scope.ts';
 import { DEFAULT_NETWORK_NAME, POD_ANNOTATIONS, parseNadKey } from '../../api/names.ts';
 import { hasClusterIpam, hasPortKeys } from '../../api/network.ts';
 import { brokenPodEntry } from '../../api/pod-entry-rules.ts';
 import { isServed } from '../../api/served-networks.ts';
-import { mayAttach, nadOf, type Selection } from '../model/attachments.ts';
+import { nadOf, type Selection, scopedNad } from '../model/attachments.ts';
 import type { NamespaceFact, NetworkFact, PodFact } from '../model/facts.ts';
 import { podPortName } from '../model/names.ts';
 import type { View } from '../model/view.ts';
@@ -101,7 +102,8 @@ const membershipOf = (
   const selection = pod.selected?.find((one) => one.nadKey === nadKey);
   if (selection !== undefined) {
     const network = view.networkOfNad(nadOf(selection));
-    const isOn = network?.role === 'secondary' && mayAttach(selection.namespace, pod.namespace);
+    const isOn =
+      network?.role === 'secondary' && mayAttach(scopedNad(selection, network, view), pod.namespace, view.cluster);
     return isOn && isServed(network) && (isLocal || hasPortKeys(network))
       ? { network, role: 'secondary', selection }
       : undefined;

@@ -1,10 +1,12 @@
 /** Which networks a pod of this node is to be attached to, and what it has been given so far. */
 import type { Attachment as SelectedNetwork } from '../../api/annotations/network-selection.ts';
 import type { PodNetworkRole } from '../../api/annotations/pod-networks.ts';
+import type { ScopedNad } from '../../api/attachment-scope.ts';
 import { nadKey } from '../../api/names.ts';
 import type { Cidr } from '../../net/cidr.ts';
 import { type Family, ipFamily } from '../../net/ip.ts';
 import type { NetworkFact, PodFact } from './facts.ts';
+import type { View } from './view.ts';
 
 /** What a pod's annotation says of one network beside its primary one; the attachment that follows has the same `nadKey` and `interfaceName`. */
 export type Selection = SelectedNetwork;
@@ -59,8 +61,21 @@ export const defaultRouteElsewhere = (
 /** Key of the NAD itself, whichever selection of it this is. */
 export const nadOf = ({ namespace, name }: Pick<Selection, 'namespace' | 'name'>): string => nadKey(namespace, name);
 
-/** Whether pods of a namespace may be on the network of a NAD: only of its own, whose owner it is that decides. */
-export const mayAttach = (nadNamespace: string, podNamespace: string): boolean => nadNamespace === podNamespace;
+/** The NAD of a selection, for the rules of who may use it (`mayAttach` of api/attachment-scope.ts). */
+export const scopedNad = (
+  selection: Pick<Selection, 'namespace' | 'name'>,
+  network: Pick<NetworkFact, 'name' | 'role'>,
+  view: Pick<View, 'isHandmadeNad'>,
+): ScopedNad => {
+  const key = nadOf(selection);
+  return {
+    key,
+    namespace: selection.namespace,
+    network: network.name,
+    role: network.role === 'secondary' ? 'secondary' : 'primary',
+    isRendered: !view.isHandmadeNad(key),
+  };
+};
 
 /** @param what `red/storage as net1` */
 export const secondaryUnsupported = (what: string): string => `secondary networks are not supported yet: ${what}`;

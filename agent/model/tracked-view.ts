@@ -138,6 +138,10 @@ export class TrackedView implements View {
     return this.#value('foreignNad', nadKey) === true ? 'foreign' : undefined;
   }
 
+  isHandmadeNad(nadKey: string): boolean {
+    return this.#value('handmadeNad', nadKey) === true;
+  }
+
   namespace(name: string): NamespaceFact | undefined {
     return this.#value('namespace', name);
   }

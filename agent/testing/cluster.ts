@@ -1,4 +1,7 @@
-/** A small cluster as facts, for tests of features: what is not said has a default that makes the row complete. */
+/**
+ * A small cluster as facts, for tests of features: what is not said has a default that makes the row complete.
+ * Over 300 lines: one class, whose methods are what a test can say.
+ */
 import { DEFAULT_ALLOWED_SERVICES, parseAllowedServices } from '../../api/allowed-services.ts';
 import { attachmentsOf, parseNetworkSelections } from '../../api/annotations/network-selection.ts';
 import type { OpenPort } from '../../api/annotations/open-default-ports.ts';
@@ -39,6 +42,8 @@ export interface NetworkInput {
   readonly tunnelKeys?: readonly number[];
   /** Primary where nothing is said. */
   readonly role?: 'secondary';
+  /** Its NAD was written by hand. */
+  readonly handmade?: boolean;
 }
 
 export interface GatewayInput {
@@ -203,6 +208,7 @@ export class TestCluster {
       tunnelKeys: (input.tunnelKeys ?? []).map(parseDatapathKey),
     });
     this.facts.set('nad', nad, name);
+    if (input.handmade) this.facts.set('handmadeNad', nad, true);
     if (input.role !== 'secondary') this.facts.set('primaryNad', input.namespace, { nad, network: name });
     return this;
   }

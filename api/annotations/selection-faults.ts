@@ -143,4 +143,9 @@ export const SELECTION_FAULTS: readonly SelectionFault[] = [
     element({ ips: ['10.0.0.5'], 'ipam-claim-reference': 'c' }),
     '[0].ipam-claim-reference: excludes "ips": the addresses are those of the claim',
   ),
+  fault(
+    'ipam-claim-reference',
+    elements({ 'ipam-claim-reference': 'c' }, { 'ipam-claim-reference': 'c' }),
+    '[1].ipam-claim-reference: "c" is the claim of [0] already',
+  ),
 ];

@@ -12,16 +12,18 @@ export interface BrokenRule {
 /** The first rule that is broken, of the first element that breaks one. */
 export const brokenSelectionRule = (attachments: readonly Attachment[]): BrokenRule | undefined => {
   const interfaces = new Map<string, number>();
+  const claims = new Map<string, number>();
   let routed: number | undefined;
   for (const [index, attachment] of attachments.entries()) {
     const { interfaceName } = attachment;
     const found =
       takenInterface(attachment, interfaces.get(interfaceName)) ??
-      claimedTwice(attachment) ??
+      wrongClaim(attachment, claims) ??
       secondDefaultRoute(attachment, routed) ??
       mappedTwice(attachment);
     if (found !== undefined) return { ...found, field: `[${index}].${found.field}` };
     interfaces.set(interfaceName, index);
+    if (attachment.ipamClaim !== undefined) claims.set(attachment.ipamClaim, index);
     if (attachment.defaultRoute.length > 0) routed = index;
   }
   return undefined;
@@ -41,11 +43,14 @@ const OWN_INTERFACES: ReadonlyMap<string, string> = new Map([
   [PRIMARY_INTERFACE, 'interface on its primary network'],
 ]);
 
-/** Section 4.1.2.1.11. */
-const claimedTwice = ({ ips, ipamClaim }: Attachment): BrokenRule | undefined =>
-  ipamClaim === undefined || ips.length === 0
-    ? undefined
-    : { field: 'ipam-claim-reference', message: 'excludes "ips": the addresses are those of the claim' };
+/** Section 4.1.2.1.11. Two interfaces of one pod with the addresses of one claim would answer for each other. */
+const wrongClaim = ({ ips, ipamClaim }: Attachment, claims: ReadonlyMap<string, number>): BrokenRule | undefined => {
+  if (ipamClaim === undefined) return undefined;
+  const field = 'ipam-claim-reference';
+  const first = claims.get(ipamClaim);
+  if (first !== undefined) return { field, message: `"${ipamClaim}" is the claim of [${first}] already` };
+  return ips.length === 0 ? undefined : { field, message: 'excludes "ips": the addresses are those of the claim' };
+};
 
 /** Section 4.1.2.1.9. Of several gateways of a family the kernel would take one by its own choice. */
 const secondDefaultRoute = ({ defaultRoute }: Attachment, first: number | undefined): BrokenRule | undefined => {

@@ -2,10 +2,11 @@
  * The user-defined networks of the cluster: what their NADs say, and the ids and tunnel keys that they hold. A network is
  * known by its name; the NADs of all its namespaces are the same network. No I/O and no clock.
  */
+import { mayAttach } from '../../api/attachment-scope.ts';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { describeFinding } from '../../api/errors.ts';
 import type { Labels } from '../../api/label-selector.ts';
-import { cudnOfNetworkName } from '../../api/names.ts';
+import { isNamedByOwner, takesName } from '../../api/nad-owner.ts';
 import { type NetConf, sameNetwork } from '../../api/net-conf.ts';
 import { type Network, networkOfNetConf } from '../../api/network.ts';
 import type { NetworkKeys } from '../../api/network-attachment-definition.ts';
@@ -14,12 +15,12 @@ import { messageOf } from '../../base/error-message.ts';
 import { MultiMap } from '../../base/multi-map.ts';
 import { jsonEqual } from '../../kube/json-equal.ts';
 import { controllerUid, type NadFacts } from '../facts/nad-facts.ts';
-import { isNamedByOwner } from '../facts/nad-owner.ts';
 import { networkOrNone, refusalOf } from './check-conf.ts';
 import { definitionOf } from './definition.ts';
 import type { IdRecord } from './id-record.ts';
 import { idSupply } from './id-shortage.ts';
 import { KeyLedger } from './key-ledger.ts';
+import { scopedNad } from './nad-scope.ts';
 import { about, belongs, faultsOf, noId, noMatch } from './network-messages.ts';
 import type { NadRecord, NadResult, NetworkChange, NetworkRecord } from './network-records.ts';
 import { NetworkReservations } from './network-reservations.ts';
@@ -115,6 +116,11 @@ export class NetworkRegistry {
   isForeign(key: string): boolean {
     const nad = this.#nads.get(key);
     return nad !== undefined && this.#isForeign(nad);
+  }
+
+  /** Whether pods of a namespace may be on the network of a NAD by it. */
+  isFor(nad: NadRecord, namespace: string): boolean {
+    return mayAttach(scopedNad(nad), namespace, this.#cluster);
   }
 
   nadsIn(namespace: string): readonly NadRecord[] {
@@ -371,14 +377,9 @@ export class NetworkRegistry {
     this.#keys.release(name, isKnown);
   }
 
-  /**
-   * The names of networks are theirs: who copies the configuration of one in another namespace would be in it, and who is
-   * there first would keep it away. As long as nothing is rendered with a name, it is free, and shared by who uses them.
-   */
-  #isForeign({ isOwn, conf, metadata }: NadRecord): boolean {
-    const definition = this.#definitions.get(conf.name);
-    if (isOwn || definition?.isOwn !== true) return false;
-    return cudnOfNetworkName(conf.name) !== undefined || definition.metadata.namespace !== metadata.namespace;
+  #isForeign(nad: NadRecord): boolean {
+    const definition = this.#definitions.get(nad.conf.name);
+    return takesName(scopedNad(nad), definition && scopedNad(definition));
   }
 
   /** NADs of one ClusterUserDefinedNetwork change one after the other; only strangers contradict each other. */

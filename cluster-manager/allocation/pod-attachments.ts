@@ -9,6 +9,7 @@ import {
   parseNetworkSelections,
 } from '../../api/annotations/network-selection.ts';
 import type { PodNetworkRole } from '../../api/annotations/pod-networks.ts';
+import { notFor } from '../../api/attachment-scope.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Labels } from '../../api/label-selector.ts';
 import { POD_ANNOTATIONS } from '../../api/names.ts';
@@ -16,7 +17,7 @@ import { hasClusterIpam } from '../../api/network.ts';
 import { type Family, type Ip, ipFamily } from '../../net/ip.ts';
 import { withoutAttachment } from '../facts/attached-keys.ts';
 import type { PodFacts } from '../facts/pod-facts.ts';
-import { isFor } from './nad-scope.ts';
+import { scopedNad } from './nad-scope.ts';
 import type { NadRecord, NetworkRecord, NetworkRegistry } from './network-registry.ts';
 import type { AddressRequest } from './port.ts';
 
@@ -52,7 +53,7 @@ export const madeAttachments = (pod: PodFacts, registry: NetworkRegistry): reado
 const isForeign = ({ namespace }: PodFacts, nadKey: string, registry: NetworkRegistry): boolean => {
   const nad = registry.nad(withoutAttachment(nadKey));
   if (nad === undefined) return false;
-  return !isFor(nad, namespace) || (nad.conf.role === 'primary' && nad.key !== nadKey);
+  return !registry.isFor(nad, namespace) || (nad.conf.role === 'primary' && nad.key !== nadKey);
 };
 
 /** Keys that do not count: whoever wrote them, the pod is not on those networks. */
@@ -151,10 +152,10 @@ const secondaryAttachment = (pod: PodFacts, attachment: Attachment, registry: Ne
     const message = `unexpected primary network "${nad.conf.name}" specified with a NetworkSelectionElement ${nad.key}`;
     return { layer2: [], problems: [message] };
   }
-  if (!isFor(nad, pod.namespace)) return { layer2: [], problems: [notFor(nad, pod.namespace)] };
-  if (!isOurs(record)) return NO_ATTACHMENTS;
+  if (!registry.isFor(nad, pod.namespace)) return { layer2: [], problems: [notFor(scopedNad(nad), pod.namespace)] };
   const { nadKey, ips, mac, defaultRoute, ipamClaim } = attachment;
-  const problems = refuseClaim(ipamClaim, nad, record, { pod, nadKey });
+  const problems = [...refuseClaim(ipamClaim, nad, record, { pod, nadKey }), ...refuseAddresses(ips, record)];
+  if (!isOurs(record)) return { layer2: [], problems };
   if (problems.length > 0) return { layer2: [], problems };
   return {
     layer2: [
@@ -171,9 +172,6 @@ const secondaryAttachment = (pod: PodFacts, attachment: Attachment, registry: Ne
     problems: [],
   };
 };
-
-const notFor = ({ key, conf }: NadRecord, namespace: string): string =>
-  `network ${conf.name} is not for namespace ${namespace}: NetworkAttachmentDefinition ${key} gives no address to its pods; use one of namespace ${namespace}`;
 
 const claimKey = ({ namespace }: PodFacts, claim: string | undefined): string | undefined =>
   claim === undefined ? undefined : `${namespace}/${claim}`;
@@ -193,8 +191,16 @@ const refuseClaim = (
   return [`network ${record.name} does not allow persistent IPs, which IPAMClaim ${claim} is for`];
 };
 
+/** Beside what the ledger refuses, which knows the subnets. */
+const refuseAddresses = (ips: readonly Ip[], { name, network }: NetworkRecord): string[] => {
+  if (ips.length === 0) return [];
+  if (!hasClusterIpam(network))
+    return [`network ${name}: "ips" are not possible on topology Layer3, where nodes give addresses`];
+  return network.subnets.length > 0 ? [] : [`network ${name}: "ips" are not possible without subnets`];
+};
+
 const isPersistent = ({ conf }: NadRecord, { network }: NetworkRecord): boolean =>
-  conf.allowPersistentIps && network.subnets.length > 0;
+  conf.allowPersistentIps && network.subnets.length > 0 && hasClusterIpam(network);
 
 /** Addresses of layer-3 networks are their nodes' to give. */
 const isOurs = ({ network }: NetworkRecord): boolean => hasClusterIpam(network);

@@ -10,7 +10,6 @@ import type { KubeClient } from '../../kube/types.ts';
 import type { Writer, WriterObservation } from '../../kube/writer/types.ts';
 import { createWriter } from '../../kube/writer/writer.ts';
 import type { IdRecord } from '../allocation/id-record.ts';
-import { isFor } from '../allocation/nad-scope.ts';
 import type { NetworkLimits } from '../allocation/network-room.ts';
 import type { ReportFacts } from '../facts/report-facts.ts';
 import { FIELD_MANAGER } from '../field-manager.ts';
@@ -280,7 +279,7 @@ const startControllers = (
   const users = createPodUsers(context.caches.pods, (key, namespace) => {
     const nad = context.state.registry.nad(key);
     // Of one that is not known, whoever says to use it may.
-    return nad === undefined || isFor(nad, namespace);
+    return nad === undefined || context.state.registry.isFor(nad, namespace);
   });
   const views = createNetworkViews(context, users);
   const creations = createNadCreations({

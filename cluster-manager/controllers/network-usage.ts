@@ -5,7 +5,7 @@
  * are written at most 20 times a second.
  */
 import { MAX_NAMED } from '../../api/network-status.ts';
-import type { NetworkRecord } from '../allocation/network-registry.ts';
+import type { NadRecord, NetworkRecord } from '../allocation/network-registry.ts';
 import type { SubnetUsage } from '../allocation/port.ts';
 import type { NetworkFacts } from '../facts/network-facts.ts';
 import type { PodFacts } from '../facts/pod-facts.ts';
@@ -70,9 +70,11 @@ export const changedNads = (before: PodFacts | undefined, after: PodFacts | unde
 const usageOf = (context: UsageContext, record: NetworkRecord): StatusPart => {
   const { caches, state } = context;
   const { name, network } = record;
+  // What a pod of another namespace says of a network that is not for it, does not count.
+  const isOn = (nad: NadRecord, pod: string) => state.registry.isFor(nad, pod.split('/')[0] ?? '');
   const pods = state.registry
     .nadsOf(name)
-    .reduce((sum, { key }) => sum + caches.pods.keysByIndex('usedNad', key).length, 0);
+    .reduce((sum, nad) => sum + caches.pods.keysByIndex('usedNad', nad.key).filter((pod) => isOn(nad, pod)).length, 0);
   const isLayer3 = network.topology === 'layer3';
   const usage = isLayer3 ? state.nodes.usageOf(name) : state.pods.usageOf(name);
   const unit = isLayer3 ? 'NodeSubnets' : 'Addresses';

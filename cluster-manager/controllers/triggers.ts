@@ -161,7 +161,10 @@ const enqueuePodsOf = (
   if (nad?.conf === undefined) return;
   if (!hasClusterIpam(nad.conf)) {
     // They hear that it does not honour what they ask for.
-    if (nad.conf.role !== 'primary') return;
+    if (nad.conf.role !== 'primary') {
+      for (const pod of caches.pods.keysByIndex('selectedNad', nad.key)) enqueue.pod(pod);
+      return;
+    }
     const pods = caches.pods.byIndex('namespace', nad.metadata.namespace);
     for (const { key, annotations } of pods) if (annotations.defaultNetwork !== undefined) enqueue.pod(key);
     return;

@@ -1,7 +1,7 @@
 /** Whether a NAD is there only as long as pods use it: nothing more is given out by it. Pure. */
 import { matchesSelector } from '../../api/label-selector.ts';
+import { nadOwner } from '../../api/nad-owner.ts';
 import type { NadRecord } from '../allocation/network-registry.ts';
-import { nadOwner } from '../facts/nad-owner.ts';
 import type { Sources } from './sources.ts';
 
 /** Its network is being deleted, or does not select the namespace any more. */

@@ -3,10 +3,10 @@
  * network in use: what it is comes from the network then, and from what the NAD said before. Pure.
  */
 import { matchesSelector } from '../../api/label-selector.ts';
+import { isNamedByOwner, type NadOwner, nadOwner } from '../../api/nad-owner.ts';
 import { formatNetConf, type NetConf, sameMeaning } from '../../api/net-conf.ts';
 import type { NadRecord } from '../allocation/network-registry.ts';
 import type { NadFacts } from '../facts/nad-facts.ts';
-import { isNamedByOwner, type NadOwner, nadOwner } from '../facts/nad-owner.ts';
 import type { NetworkFacts } from '../facts/network-facts.ts';
 import type { Rendered } from '../render/plan-network.ts';
 import type { Sources } from './sources.ts';

@@ -132,7 +132,10 @@ describe('a pod that selects networks', () => {
 
   it.each([
     ['none', /^NetworkAttachmentDefinition red\/none does not exist, or cannot be read: the pod selects it as net1$/],
-    ['blue/flat', /^blue\/flat as net1: the network is not for pods of namespace red$/],
+    [
+      'blue/flat',
+      /^network blue_flat is not for namespace red: NetworkAttachmentDefinition blue\/flat gives no address to its pods/,
+    ],
     ['net', /^red\/net as net1: a primary network cannot be selected$/],
     ['phys', /^secondary networks are not supported yet: red\/phys as net1$/],
     [
@@ -155,5 +158,34 @@ describe('a pod that selects networks', () => {
     expect(['red', 'red_flat', 'red_wide'].map((name) => it.facts.get('networkInUse', name))).toEqual([
       ...[true, true, undefined],
     ]);
+  });
+});
+
+describe('a pod of another namespace', () => {
+  const REFUSED =
+    'network blue_store is not for namespace red: NetworkAttachmentDefinition blue/store gives no address to its pods; use one of namespace red';
+  const refusedOf = (it: TestCluster) => {
+    it.render();
+    return it.sinks.attachments.get('attachments:red/a')?.refused;
+  };
+  const store = { id: 7, topology: 'layer3', subnets: ['10.70.0.0/16'], role: 'secondary', nad: 'store' } as const;
+  const selecting = (it: TestCluster, selects: string) =>
+    refusedOf(it.pod('red/a', { node: 'node1', networks: {}, selects }));
+
+  it('is refused a secondary network, by the sentence that the cluster manager has', () => {
+    const blue = cluster()
+      .namespace('blue')
+      .network('blue_store', { ...store, namespace: 'blue' });
+    expect(selecting(blue, 'blue/store')).toBe(REFUSED);
+    expect(selecting(cluster().network('red_store', { ...store, namespace: 'red' }), 'store')).not.toMatch(
+      'is not for',
+    );
+  });
+
+  it('may have one that was written by hand in namespace default, and no other of that namespace', () => {
+    const shared = cluster().network('shared', { ...store, namespace: 'default', handmade: true });
+    expect(selecting(shared, 'default/store') ?? '').not.toMatch('is not for');
+    const rendered = cluster().network('default_store', { ...store, namespace: 'default' });
+    expect(selecting(rendered, 'default/store')).toMatch('network default_store is not for namespace red');
   });
 });

@@ -2,8 +2,9 @@
  * The networks that a pod selects by its annotation (multi-network specification v1.3, section 4.1), as far as they are ours. One that
  * cannot be followed refuses the pod: without an attachment that it has asked for it must not come up (section 7.2).
  */
+import { mayAttach, notFor } from '../../../api/attachment-scope.ts';
 import { isServed } from '../../../api/served-networks.ts';
-import { type Attachment, mayAttach, nadOf, type Selection, secondaryUnsupported } from '../../model/attachments.ts';
+import { type Attachment, nadOf, type Selection, scopedNad, secondaryUnsupported } from '../../model/attachments.ts';
 import type { NetworkFact, PodFact } from '../../model/facts.ts';
 import type { View } from '../../model/view.ts';
 
@@ -45,13 +46,12 @@ const resolve = (selection: Selection, podNamespace: string, view: View): Resolv
     const missing = `NetworkAttachmentDefinition ${nad} does not exist, or cannot be read`;
     return { refused: `${missing}: the pod selects it as ${interfaceName}` };
   }
-  if (!mayAttach(selection.namespace, podNamespace)) {
-    return { refused: `${nad} as ${interfaceName}: the network is not for pods of namespace ${podNamespace}` };
-  }
   const network = view.networkOfNad(nad);
   if (network === undefined) return { waitingFor: `the network of NetworkAttachmentDefinition ${nad} has no id yet` };
   if (network.role !== 'secondary')
     return { refused: `${nad} as ${interfaceName}: a primary network cannot be selected` };
+  const scoped = scopedNad(selection, network, view);
+  if (!mayAttach(scoped, podNamespace, view.cluster)) return { refused: notFor(scoped, podNamespace) };
   if (!isServed(network)) return { unsupported: `${nad} as ${interfaceName}` };
   const impossible = impossibleRequest(selection, network);
   if (impossible !== undefined) return { refused: `${nad} as ${interfaceName}: ${impossible}` };
