@@ -119,7 +119,8 @@ const expressionSchema = z.strictObject({
   values: listOf(z.string(), MAX.values),
 });
 
-const selectorSchema: z.ZodType<LabelSelector> = z
+/** No more than the API has in a selector, and bounded. */
+export const strictSelectorSchema: z.ZodType<LabelSelector> = z
   .strictObject({
     matchLabels: matchLabelsSchema.nullish().transform((labels) => labels ?? {}),
     matchExpressions: listOf(expressionSchema, MAX.requirements),
@@ -136,7 +137,7 @@ const selectorSchema: z.ZodType<LabelSelector> = z
     >,
   );
 
-const selectorOrAll = selectorSchema.nullish().transform((selector) => selector ?? {});
+const selectorOrAll = strictSelectorSchema.nullish().transform((selector) => selector ?? {});
 
 const blockSchema = z
   .strictObject({ cidr: maskedCidrSchema, except: listOf(maskedCidrSchema, MAX.excepts) })
@@ -149,8 +150,8 @@ const blockSchema = z
 const peerSchema = z
   .strictObject({
     ipBlock: blockSchema.nullish(),
-    namespaceSelector: selectorSchema.nullish(),
-    podSelector: selectorSchema.nullish(),
+    namespaceSelector: strictSelectorSchema.nullish(),
+    podSelector: strictSelectorSchema.nullish(),
   })
   .transform(({ ipBlock, namespaceSelector, podSelector }, context): PolicyPeer => {
     const hasSelector = namespaceSelector != null || podSelector != null;

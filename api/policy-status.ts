@@ -7,7 +7,7 @@ import { z } from 'zod';
 
 const directionSchema = z.enum(['Ingress', 'Egress']);
 const stateSchema = z.enum(['ready', 'pending', 'error']);
-const tierSchema = z.enum(['admin', 'baseline']);
+const tierSchema = z.enum(['admin', 'baseline', 'firewall']);
 const actionSchema = z.enum(['allow', 'deny', 'pass']);
 
 export const policyStatusSchema = z.object({

@@ -28,4 +28,5 @@ export const NODE_NETWORK_REPORTS = described(
   false,
   'v1alpha1',
 );
+export const EGRESS_FIREWALLS = described('k8s.ovn.org', 'egressfirewalls', 'EgressFirewall', true);
 export const NETWORK_ID_POOLS = described('k8s.ovn.org', 'networkidpools', 'NetworkIdPool', false, 'v1alpha1');

@@ -1,6 +1,7 @@
-/** Administrators' policies as the API has them, where somebody has installed their definitions. */
+/** Policies whose rules have an order, as the API has them: those of administrators where somebody has installed their definitions, and firewalls. */
 import { ADMIN_POLICIES, adminPolicyKey } from '../../api/admin-network-policy.ts';
-import type { AdminPolicyKind } from '../../api/admin-policy/types.ts';
+import type { RankedKind } from '../../api/admin-policy/types.ts';
+import { EGRESS_FIREWALLS } from '../../api/resources.ts';
 import { createReflector } from '../../kube/reflector/reflector.ts';
 import type { ObjectCache, Reflector, ReflectorOptions } from '../../kube/reflector/types.ts';
 import type { ResourceType } from '../../kube/types.ts';
@@ -8,8 +9,10 @@ import { type AdminProjection, badAdminPolicy, projectAdminPolicy } from './poli
 import type { PolicyIndex } from './policies/policy-index.ts';
 import type { Problem } from './problem.ts';
 
+export const RANKED_POLICIES = [...ADMIN_POLICIES, EGRESS_FIREWALLS] as const;
+
 /** By kind. Absent: there are none. */
-export type AdminCaches = { readonly [Kind in AdminPolicyKind]?: ObjectCache<AdminProjection> };
+export type AdminCaches = { readonly [Kind in RankedKind]?: ObjectCache<AdminProjection> };
 
 interface AdminInputs {
   readonly caches: AdminCaches;
@@ -22,7 +25,7 @@ interface AdminInputs {
 type Common = Omit<ReflectorOptions<AdminProjection>, 'project' | 'optional'>;
 
 export const createAdminInputs = (common: (resource: ResourceType) => Common): AdminInputs => {
-  const all = ADMIN_POLICIES.map((resource) => {
+  const all = RANKED_POLICIES.map((resource) => {
     const { kind, plural } = resource;
     const project = (object: unknown): AdminProjection => projectAdminPolicy(kind, object);
     const options = { ...common(resource), project, optional: true, timings: { absentMs: ABSENT_MS } };
@@ -38,7 +41,7 @@ export const createAdminInputs = (common: (resource: ResourceType) => Common): A
   };
 };
 
-/** Most clusters have no such definition, and each agent asks for three of them. */
+/** Most clusters have no such definitions, and each agent asks for them. */
 const ABSENT_MS = 60_000;
 
 /** @returns what ends it */
@@ -46,7 +49,7 @@ export const followAdminPolicies = (
   index: Pick<PolicyIndex, 'changeAdminPolicy'>,
   caches: AdminCaches,
 ): (() => void) => {
-  const subscriptions = ADMIN_POLICIES.flatMap(({ kind }) => {
+  const subscriptions = RANKED_POLICIES.flatMap(({ kind }) => {
     const cache = caches[kind];
     const change = (name: string, after: AdminProjection | undefined): void =>
       index.changeAdminPolicy(adminPolicyKey({ kind, name }), after);

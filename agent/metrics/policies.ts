@@ -9,11 +9,15 @@ export const observePolicies = (
   policies: Pick<PolicyKeeper, 'index' | 'rebuilds'>,
 ): void => {
   gauge('udn_agent_policy_rules', () => [...facts.ids('policyRule')].length);
+  gauge('udn_agent_firewall_rules', () => firewallRulesIn(facts));
   gauge('udn_agent_policy_peer_sets', () => [...facts.ids('peerSet')].length);
   gauge('udn_agent_policy_set_members', () => membersIn(facts));
   gauge('udn_agent_policy_failures', () => policies.index.failed().length);
   gauge('udn_agent_policy_rebuilds', () => policies.rebuilds);
 };
+
+const firewallRulesIn = (facts: FactStore): number =>
+  [...facts.ids('adminRule')].filter((id) => facts.get('adminRule', id)?.tier === 'firewall').length;
 
 const membersIn = (facts: FactStore): number => {
   let members = 0;

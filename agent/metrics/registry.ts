@@ -52,6 +52,11 @@ export const AGENT_METRICS = {
     help: 'Rules of network policies that pods of this node are in; equal ones of several policies are one.',
     use: 'capacity: each is an ACL, and each new one has northd compute its zone again',
   },
+  udn_agent_firewall_rules: {
+    type: 'gauge',
+    help: 'Rules of egress firewalls that pods of this node are under, per network, family and single port.',
+    use: 'capacity: each is an ACL, and each new one has northd compute its zone again',
+  },
   udn_agent_policy_peer_sets: {
     type: 'gauge',
     help: 'Sets of peers that these rules name.',

@@ -2,7 +2,6 @@
  * The desired state of a node, from plain objects instead of an API server. Addresses that this node's agent would allocate
  * are allocated, in the order in which the pods were created, and reported. Pure.
  */
-import { ADMIN_POLICIES } from '../../api/admin-network-policy.ts';
 import { DEFAULT_ALLOWED_SERVICES, parseAllowedServices } from '../../api/allowed-services.ts';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { podNetworkEntry } from '../../api/pod-network-entry.ts';
@@ -16,6 +15,7 @@ import { AddressBook } from '../cni/attachments/address-book.ts';
 import { NetworkUsage } from '../cni/attachments/network-usage.ts';
 import { createEngine } from '../desired/engine.ts';
 import { FEATURES } from '../features/index.ts';
+import { RANKED_POLICIES } from '../inputs/admin-inputs.ts';
 import { type ClusterCaches, feedFacts } from '../inputs/fact-feeder.ts';
 import { projectNad } from '../inputs/nad-projection.ts';
 import { projectNamespaceParts } from '../inputs/namespace-parts.ts';
@@ -130,7 +130,7 @@ const readCaches = (objects: readonly KubeObject[], node: string, problems: Prob
   const namespaces = read('Namespace', (object) => projectNamespaceParts(object));
   const pods = read('Pod', (object) => projectPodParts(object, node));
   const admin = Object.fromEntries(
-    ADMIN_POLICIES.map(({ kind }) => [kind, read(kind, (object) => projectAdminPolicy(kind, object))]),
+    RANKED_POLICIES.map(({ kind }) => [kind, read(kind, (object) => projectAdminPolicy(kind, object))]),
   );
   const caches = {
     nodes,

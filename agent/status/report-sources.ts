@@ -80,6 +80,7 @@ export const reportSources = ({
       return over === 'networkNode' ? `${name}:${node}/${network}` : [];
     }),
   ownersOver: (subject, key) => FEATURES.flatMap(({ name, over }) => (over === subject ? `${name}:${key}` : [])),
+  serviceSubnets: cluster.serviceSubnets,
   policyLookup: policyLookupOf({ inputs }, core.feeder),
   components: () => health.components(),
   policies: (signal) => readPolicies(client, {}, signal),

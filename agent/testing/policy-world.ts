@@ -1,6 +1,6 @@
 /** Namespaces, pods and policies on four networks as plain objects, and the index that follows them: for tests of policies. */
 import { adminPolicyKey } from '../../api/admin-network-policy.ts';
-import type { AdminPolicyKind } from '../../api/admin-policy/types.ts';
+import type { RankedKind } from '../../api/admin-policy/types.ts';
 import type { Labels } from '../../api/label-selector.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import { defaultNetwork, type Network } from '../../api/network.ts';
@@ -80,8 +80,9 @@ export class PolicyWorld {
     return this;
   }
 
-  adminPolicy(kind: AdminPolicyKind, name: string, spec: unknown): this {
-    const projection = spec === undefined ? undefined : projectAdminPolicy(kind, { metadata: { name }, spec });
+  adminPolicy(kind: RankedKind, name: string, spec: unknown): this {
+    const metadata = name.includes('/') ? parts(name) : { name };
+    const projection = spec === undefined ? undefined : projectAdminPolicy(kind, { metadata, spec });
     this.index.changeAdminPolicy(adminPolicyKey({ kind, name }), projection);
     return this;
   }

@@ -5,23 +5,35 @@ import type { LabelSelector } from '../label-selector.ts';
 export const ADMIN_POLICY_KINDS = ['AdminNetworkPolicy', 'BaselineAdminNetworkPolicy', 'ClusterNetworkPolicy'] as const;
 export type AdminPolicyKind = (typeof ADMIN_POLICY_KINDS)[number];
 
-/** `admin` is evaluated before network policies, `baseline` after them, for pods that none of them isolates. */
-export type AdminTier = 'admin' | 'baseline';
+/** Whose rules have an order: the first that matches decides. */
+export type RankedKind = AdminPolicyKind | 'EgressFirewall';
+
+/**
+ * `admin` is evaluated before network policies, `baseline` after them, for pods that none of them isolates. `firewall` is beside them: of what
+ * leaves the cluster both must let a packet through.
+ */
+export type AdminTier = 'admin' | 'baseline' | 'firewall';
 
 export interface AdminPolicy {
-  readonly kind: AdminPolicyKind;
+  readonly kind: RankedKind;
+  /** With its namespace, where it has one: `red/default`. */
   readonly name: string;
+  /** Absent: of the whole cluster. */
+  readonly namespace?: string | undefined;
   readonly uid: string | undefined;
   readonly tier: AdminTier;
-  /** The lowest is evaluated first. */
+  /** Among the policies of its tier the lowest is evaluated first. */
   readonly priority: number;
-  readonly subject: NamespacedPods;
+  readonly subject: Subject;
   /** The first that matches decides. */
   readonly ingress: readonly AdminRule[];
   readonly egress: readonly AdminRule[];
   /** What of the rules cannot be followed, for people. */
   readonly findings: readonly string[];
 }
+
+/** Without `namespaces`: pods of the policy's own. */
+export type Subject = Pick<NamespacedPods, 'pods'> & Partial<NamespacedPods>;
 
 /** Pods of namespaces: `{}` selects all. */
 export interface NamespacedPods {

@@ -38,6 +38,7 @@ describe('CRDs', () => {
       'ipamclaims.k8s.cni.cncf.io',
       'nodenetworkreports.k8s.ovn.org',
       'networkidpools.k8s.ovn.org',
+      'egressfirewalls.k8s.ovn.org',
     ]);
     expect(definitions.map((crd) => crd.spec.names.shortNames)).toEqual([
       ['udn'],
@@ -45,6 +46,7 @@ describe('CRDs', () => {
       ['net-attach-def'],
       undefined,
       ['nnr'],
+      undefined,
       undefined,
     ]);
   });

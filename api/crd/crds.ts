@@ -1,6 +1,7 @@
 /** The CRDs of this project, by the name of their file in `daemonset/crds/`. */
 import { z } from 'zod';
 import { cudnSpecSchema } from '../cluster-user-defined-network.ts';
+import { EGRESS_FIREWALL_NAME, firewallSpecSchema, firewallStatusSchema } from '../egress-firewall.ts';
 import { ipamClaimSpecSchema, ipamClaimStatusSchema } from '../ipam-claim.ts';
 import { poolStatusSchema } from '../network-id-pool.ts';
 import { networkStatusSchema } from '../network-status.ts';
@@ -192,6 +193,25 @@ const networkIdPools: CrdDescription = {
   required: ['status'],
 };
 
+/** Of ovn-kubernetes: clusters that move over have it already. */
+const egressFirewalls: CrdDescription = {
+  group: 'k8s.ovn.org',
+  version: 'v1',
+  kind: 'EgressFirewall',
+  plural: 'egressfirewalls',
+  singular: 'egressfirewall',
+  shortNames: [],
+  categories: [],
+  scope: 'Namespaced',
+  description:
+    'What pods of the namespace may send to out of the cluster, on the network that they use. A namespace has one, by the name default.',
+  columns: [{ name: 'EgressFirewall Status', type: 'string', jsonPath: '.status.status' }, AGE],
+  onlyName: EGRESS_FIREWALL_NAME,
+  spec: toStructural(firewallSpecSchema),
+  status: toStructural(firewallStatusSchema),
+  required: ['spec'],
+};
+
 /** As they are installed. */
 export const CRDS: readonly CrdDescription[] = [
   userDefinedNetworks,
@@ -200,6 +220,7 @@ export const CRDS: readonly CrdDescription[] = [
   ipamClaims,
   nodeNetworkReports,
   networkIdPools,
+  egressFirewalls,
 ];
 
 /** Path from the repository's root → content. */

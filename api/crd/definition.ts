@@ -22,6 +22,8 @@ export interface CrdDescription {
   readonly scope: 'Namespaced' | 'Cluster';
   readonly description: string;
   readonly columns: readonly PrinterColumn[];
+  /** The one name that an object may have. */
+  readonly onlyName?: string;
   /** Absent: the object has no desired state, it only reports. */
   readonly spec?: StructuralSchema;
   readonly status?: StructuralSchema;
@@ -70,7 +72,13 @@ const rootSchema = (crd: CrdDescription): Readonly<Record<string, unknown>> => (
   properties: {
     apiVersion: { type: 'string' },
     kind: { type: 'string' },
-    metadata: { type: 'object' },
+    metadata:
+      crd.onlyName === undefined
+        ? { type: 'object' }
+        : {
+            type: 'object',
+            properties: { name: { description: 'The one name.', type: 'string', pattern: `^${crd.onlyName}$` } },
+          },
     ...(crd.spec === undefined ? {} : { spec: crd.spec }),
     ...(crd.status === undefined ? {} : { status: crd.status }),
   },

@@ -9,6 +9,7 @@ import { type ExplainSources, rowWith } from './sources.ts';
 
 const WHAT = 'network policies';
 const ADMIN = 'administrators’ policies';
+const FIREWALL = 'egress firewall';
 
 /** @param pod `namespace/name` @param port of its primary interface in OVN */
 export const policyChecks = async (
@@ -70,10 +71,12 @@ const stateCheck = ({ directions, ruleCount, state, message, pod }: IsolatedPodS
 
 const adminCheck = (admin: AdminPolicyStatus, pod: string): Check => {
   const { policy, tier, ruleCount, state } = admin;
-  const found = `subject of ${policy}, tier ${tier}, ${ruleCount} ${ruleCount === 1 ? 'rule' : 'rules'}`;
+  const place = tier === 'firewall' ? '' : `, tier ${tier}`;
+  const found = `subject of ${policy}${place}, ${ruleCount} ${ruleCount === 1 ? 'rule' : 'rules'}`;
+  const what = tier === 'firewall' ? FIREWALL : ADMIN;
   return state === 'ready'
-    ? ok(ADMIN, found)
-    : missing(ADMIN, `${found}; ${adminStateText(admin)}`, `udnctl diff; udnctl why ${pod}`);
+    ? ok(what, found)
+    : missing(what, `${found}; ${adminStateText(admin)}`, `udnctl diff; udnctl why ${pod}`);
 };
 
 /** What the agent believes is one thing: this reads the database. */

@@ -36,8 +36,10 @@ export const listPolicies = async (
     String(policy.peerPods),
     stateText(policy),
   ]);
-  // Of no namespace.
-  const admin = namespace === undefined ? (found.admin ?? []) : [];
+  // Most are of no namespace.
+  const admin = (found.admin ?? []).filter(
+    ({ policy }) => namespace === undefined || policy.startsWith(`EgressFirewall/${namespace}/`),
+  );
   return {
     data: { isRead: found.isRead, policies: shown, admin },
     tables: [
@@ -46,12 +48,28 @@ export const listPolicies = async (
         rows,
         empty: all ? 'no network policy' : 'no network policy selects a pod of this node',
       },
-      ...(admin.length === 0 ? [] : [adminTable(admin)]),
+      ...adminTables(admin),
     ],
     notes: found.isRead ? [] : [NOT_READ],
     exitStatus: found.isRead ? 0 : 1,
   };
 };
+
+const adminTables = (all: readonly AdminPolicyStatus[]): Output['tables'] => {
+  const [firewalls, admin] = [all.filter(isFirewall), all.filter((one) => !isFirewall(one))];
+  return [
+    ...(admin.length === 0 ? [] : [adminTable(admin)]),
+    ...(firewalls.length === 0 ? [] : [firewallTable(firewalls)]),
+  ];
+};
+
+const isFirewall = ({ tier }: AdminPolicyStatus): boolean => tier === 'firewall';
+
+const firewallTable = (firewalls: readonly AdminPolicyStatus[]): Output['tables'][number] => ({
+  head: ['FIREWALL', 'PODS', 'RULES', 'STATE'],
+  rows: firewalls.map((one) => [one.policy, String(one.targets.length), String(one.ruleCount), adminStateText(one)]),
+  empty: '',
+});
 
 const adminTable = (admin: readonly AdminPolicyStatus[]): Output['tables'][number] => ({
   head: ['ADMIN POLICY', 'TIER', 'PODS', 'RULES', 'STATE'],

@@ -14,7 +14,8 @@ export interface ShowOutput extends TextOutput {
 
 /** @throws CliError, status 2 for what is no policy's name */
 export const showPolicy = async (agent: Pick<AgentClient, 'policies'>, key: string): Promise<ShowOutput> => {
-  if (!/^[^/\s]+\/[^/\s]+$/.test(key)) throw new CliError(`a policy is NAMESPACE/NAME, not "${key}"`, 2);
+  if (!/^([^/\s]+\/[^/\s]+|EgressFirewall\/[^/\s]+\/[^/\s]+)$/.test(key))
+    throw new CliError(`a policy is NAMESPACE/NAME, not "${key}"`, 2);
   const { isRead, policies, rules, pods, admin: [admin] = [] } = await agent.policies({ policy: key });
   const [policy] = policies;
   if (policy === undefined && admin !== undefined) return showAdmin(admin);
@@ -39,7 +40,9 @@ export const showPolicy = async (agent: Pick<AgentClient, 'policies'>, key: stri
 };
 
 const kindOf = (key: string): string =>
-  ADMIN_POLICY_KINDS.some((kind) => key.startsWith(`${kind}/`)) ? `pods that ${key} is about` : `NetworkPolicy ${key}`;
+  [...ADMIN_POLICY_KINDS, 'EgressFirewall'].some((kind) => key.startsWith(`${kind}/`))
+    ? `pods that ${key} is about`
+    : `NetworkPolicy ${key}`;
 
 const showAdmin = (admin: AdminPolicyStatus): ShowOutput => {
   const { policy, tier, targets, rules, state } = admin;

@@ -134,7 +134,13 @@ const rulesLines = (families: readonly EndFamilyStatus[]): readonly string[] => 
 };
 
 const adminLineOf = ({ action, text, policy, tier }: EndAdminRuleStatus): string =>
-  `${ACTION_WORDS[action]} by the rule "${text}" of ${policy}${tier === 'baseline' ? ', after network policies' : ''}`;
+  `${ACTION_WORDS[action]} by the rule "${text}" of ${policy}${PLACES[tier]}`;
+
+const PLACES = {
+  admin: '',
+  baseline: ', after network policies',
+  firewall: ', out of the cluster',
+} as const;
 
 const ACTION_WORDS = { allow: 'allowed', deny: 'denied', pass: 'passed on' } as const;
 

@@ -3,9 +3,11 @@
  * so they are no part of what is read before the start, and a cluster manager that may not read them works all the same.
  */
 import { ADMIN_POLICIES, parseAdminPolicy } from '../../api/admin-network-policy.ts';
+import { parseEgressFirewall } from '../../api/egress-firewall.ts';
 import { ApiError, describeFinding } from '../../api/errors.ts';
 import { parseNetworkPolicy } from '../../api/network-policy.ts';
 import { type PolicyFacts, policyFacts, UNENFORCED_POLICIES } from '../../api/policy.ts';
+import { EGRESS_FIREWALLS } from '../../api/resources.ts';
 import type { InvolvedObject } from '../../kube/events/types.ts';
 import { createReflector } from '../../kube/reflector/reflector.ts';
 import type { Reflector, ReflectorOptions } from '../../kube/reflector/types.ts';
@@ -33,6 +35,7 @@ export const warnOfPolicies = async (options: PolicyWarningsOptions, signal: Abo
   const reflectors = [
     followed(options, NETWORK_POLICIES, readingOf),
     ...ADMIN_POLICIES.map((resource) => followed(options, resource, (object) => adminReadingOf(resource, object))),
+    followed(options, EGRESS_FIREWALLS, firewallReadingOf),
     ...UNENFORCED_POLICIES.map((resource) =>
       followed(options, resource, (object) => notEnforced(policyFacts(object, resource))),
     ),
@@ -84,6 +87,9 @@ const adminReadingOf = (resource: (typeof ADMIN_POLICIES)[number], object: KubeO
     () => parseAdminPolicy(resource.kind, object).findings,
     'its subjects or its place in the order are unknown, and it is not enforced',
   );
+
+const firewallReadingOf = (object: KubeObject): PolicyWarning =>
+  reading(EGRESS_FIREWALLS, object, () => parseEgressFirewall(object).findings, 'it is not enforced');
 
 /** @param read what of it cannot be followed; throws where it is the whole @param consequence then */
 const reading = (

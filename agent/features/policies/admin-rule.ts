@@ -1,5 +1,6 @@
-/** Rules of administrators' policies: an ACL each on the switch with its network's pods, and the sets that it names. */
-import { rowRef } from '../../../ovsdb/desired/types.ts';
+/** Rules of administrators' policies and of firewalls: an ACL each on the switch with its network's pods, and the sets that it names. */
+import { type DesiredRow, rowRef } from '../../../ovsdb/desired/types.ts';
+import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
 import type { AdminRuleFact } from '../../model/policies/facts.ts';
 import { blockSetName, nodeSetName } from '../../model/policies/ids.ts';
@@ -9,6 +10,7 @@ import { podSwitchName, routedNetwork } from '../shared/local-network.ts';
 import { type PolicyAcl, policyAcl } from './acl.ts';
 import { addressSet } from './address-set.ts';
 import { adminRuleIdentity } from './admin-identity.ts';
+import { type FirewallSite, firewallRule } from './firewall.ts';
 import { adminRuleMatch, blocksInSet } from './match.ts';
 
 export const adminRules: FeatureOver<'adminRule'> = {
@@ -19,14 +21,8 @@ export const adminRules: FeatureOver<'adminRule'> = {
     const here = rule && routedNetwork(rule.network, view);
     const match = rule && adminRuleMatch(id, rule);
     if (rule === undefined || here === undefined || match === undefined) return EMPTY_FRAGMENT;
-    const { direction, action, priority, tier } = rule;
-    const identity = adminRuleIdentity(rule.network, id);
-    const acl = policyAcl(identity, {
-      direction,
-      action: ACTIONS[action],
-      rank: { tier: TIERS[tier], priority },
-      match,
-    });
+    const identity = adminRuleIdentity(rule.network, id, rule.tier);
+    const acl = aclOf(id, rule, match, { network: here.network, view });
     const onSwitch = switchKey(podSwitchName(here.network, view.node));
     return {
       northbound: {
@@ -35,6 +31,18 @@ export const adminRules: FeatureOver<'adminRule'> = {
       },
     };
   },
+};
+
+const aclOf = (
+  id: string,
+  rule: AdminRuleFact,
+  match: string,
+  site: FirewallSite,
+): DesiredRow<OvnNorthbound, 'ACL'> => {
+  const { direction, action, priority, tier, network } = rule;
+  if (tier === 'firewall') return firewallRule(id, rule, match, site);
+  const rank = { tier: TIERS[tier], priority };
+  return policyAcl(adminRuleIdentity(network, id, tier), { direction, action: ACTIONS[action], rank, match });
 };
 
 /** What is allowed or dropped here ends the evaluation of all tiers; `pass` goes on with the next tier: ovn-nb(5), ACL. */

@@ -18,6 +18,7 @@ import { merge } from '../shared/ovn/merge.ts';
 import { policyAcl } from './acl.ts';
 import { addressSet } from './address-set.ts';
 import { adminRuleIdentity } from './admin-identity.ts';
+import { firewallPasses } from './firewall.ts';
 
 type Northbound = DesiredFragment<OvnNorthbound>;
 
@@ -33,20 +34,22 @@ export const adminSubjects: FeatureOver<'subjectSet'> = {
     return {
       northbound: merge(
         { rows: setRows(id, set) },
-        ...(set.port === undefined
-          ? [...ips.map((ip) => nodeAllow(id, set, onSwitch, ip)), ...passes(id, set, onSwitch)]
-          : []),
+        ...(set.tier === 'firewall'
+          ? firewallPasses(id, set, { network: here.network, view }).map((acl) => onSwitchOf(onSwitch, acl))
+          : set.port === undefined
+            ? [...ips.map((ip) => nodeAllow(id, set, onSwitch, ip)), ...passes(id, set, onSwitch)]
+            : []),
       ),
     };
   },
 };
 
 /** A port is not without its sets, and a new set not without what it is there for: so no pod is open while its rules are to come. */
-const setRows = (id: string, { network, drops }: SubjectSetFact): DesiredRow<OvnNorthbound, 'Address_Set'>[] =>
+const setRows = (id: string, { network, drops, tier }: SubjectSetFact): DesiredRow<OvnNorthbound, 'Address_Set'>[] =>
   FAMILIES.map((family) => {
     const keys = { 'k8s.ovn.org/name': id, 'ip-family': String(family) };
     const { externalIds } = databaseId(controllerName(network), 'AdminSubjects', keys);
-    const needs = drops.map((rule) => aclKey(adminRuleIdentity(network, rule).id));
+    const needs = drops.map((rule) => aclKey(adminRuleIdentity(network, rule, tier).id));
     return { ...addressSet(subjectSetName(id, family), externalIds), ...(needs.length > 0 && { needs }) };
   });
 

@@ -64,5 +64,5 @@ const portTerms = ({ protocol, ports }: PolicyPorts): readonly string[] | undefi
 
 const isRange = (port: PortTerm): port is Exclude<PortTerm, number> => typeof port !== 'number';
 
-const setOf = (elements: readonly (string | number)[]): string =>
+export const setOf = (elements: readonly (string | number)[]): string =>
   elements.length === 1 ? String(elements[0]) : `{${elements.join(', ')}}`;

@@ -14,6 +14,16 @@ export const ACL_RANKS = {
     purpose: 'traffic that a pod of a primary network may send and receive on its default interface',
   },
   isolationDeny: { tier: 0, priority: 1000, purpose: 'everything else on the default interface of such a pod' },
+  firewallExempt: {
+    tier: 0,
+    priority: 10_001,
+    purpose: 'what pods of a namespace with a firewall send to the router for the cluster’s own addresses',
+  },
+  firewallRules: {
+    tier: 0,
+    priority: 10_000,
+    purpose: 'rules of an EgressFirewall, in their order, down to 2001: of what pods send to the router',
+  },
   isolatedPass: {
     tier: 0,
     priority: 1,

@@ -56,6 +56,7 @@ const sources = (
   return {
     facts,
     reconcilers: new Map([['northbound', fakeReconciler({ status })]]),
+    serviceSubnets: [],
     policyLookup: { ...noPolicies.policyLookup, pods: () => PODS, pod: (key) => PODS.get(key) },
     ownersOver: (subject, key) => [`${subject}:${key}`],
   };

@@ -13,11 +13,14 @@ export interface KnownAdminRule {
 export type AdminRules = ReadonlyMap<string, readonly KnownAdminRule[]>;
 
 /** It looks at all of them: for a question, or for all questions of a matrix. */
-export const adminRulesOf = (facts: PolicyReportSources['facts']): AdminRules => {
+export const adminRulesOf = (
+  facts: PolicyReportSources['facts'],
+  isAsked: (rule: AdminRuleFact) => boolean = () => true,
+): AdminRules => {
   const found = new Map<string, KnownAdminRule[]>();
   for (const id of facts.ids('adminRule')) {
     const rule = facts.get('adminRule', id);
-    if (rule === undefined) continue;
+    if (rule === undefined || !isAsked(rule)) continue;
     const known = found.get(rule.subjects);
     if (known === undefined) found.set(rule.subjects, [{ id, rule }]);
     else known.push({ id, rule });

@@ -19,7 +19,8 @@ export const reportPolicyMatrix = (given: PolicyReportSources, namespace: string
   const sources = withMemory(given);
   const local = found.filter(([, pod]) => pod.isLocal).map(([key]) => key);
   const { facts } = sources;
-  const adminRules = adminRulesOf(facts);
+  // No firewall is about what pods of one network send to each other.
+  const adminRules = adminRulesOf(facts, ({ tier }) => tier !== 'firewall');
   const ofPolicies = local.reduce((sum, pod) => sum + (facts.get('podPolicy', pod)?.rules.length ?? 0), 0);
   const ofAdmin = local.reduce((sum, pod) => sum + rulesAbout(adminRules, facts.get('podPolicy', pod)).length, 0);
   if ((ofPolicies + ofAdmin * LOOKS_OF_ADMIN_RULE) * pods.length > MAX_LOOKS)

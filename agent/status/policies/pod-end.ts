@@ -4,6 +4,7 @@
  */
 import type { EndFamilyStatus, EndRuleStatus, PolicyEndStatus, PolicyVerdict } from '../../../api/policy-status.ts';
 import { worst } from '../../../base/reconciler.ts';
+import { cidrContainsIp } from '../../../net/cidr.ts';
 import { type Family, type Ip, ipFamily, isIp } from '../../../net/ip.ts';
 import { both, EVERYTHING, isEverything, merged, type Ports } from '../../../net/port-regions.ts';
 import type {
@@ -13,6 +14,7 @@ import type {
   PolicyProtocol,
   PolicyRuleFact,
 } from '../../model/policies/facts.ts';
+import { firewallExempts } from '../../model/policies/firewall-exempts.ts';
 import { statusOf } from '../../reconcile/reconcilers.ts';
 import { type AdminRules, adminRulesOf, endAdminRule, type KnownAdminRule, rulesAbout } from './admin-rules.ts';
 import { hasPeer } from './has-peer.ts';
@@ -160,7 +162,7 @@ interface EndRule {
 /** What not all addresses of the peer get is not let through. */
 const familyEnd = (
   sources: PolicyReportSources,
-  { isIsolated, about }: Policies,
+  { isIsolated, about, fact: { network } }: Policies,
   { peer, packet }: EndQuestion,
   { family, ips, rules }: OfFamily & { readonly rules: readonly EndRule[] },
 ): EndFamily => {
@@ -168,7 +170,13 @@ const familyEnd = (
   const letting = rules.filter(({ status }) => status.lacks === undefined);
   const networkPolicies = isIsolated ? letting.flatMap(({ rule }) => l4Region(rule.l4)) : undefined;
   const decided = ips.map((ip) => {
-    const admin = about.filter(({ rule }) => rule.family === family && hasPeer(sources.facts, rule.peers, peer, ip));
+    const isFiltered = !isExempt(sources, network, ip);
+    const admin = about.filter(
+      ({ rule }) =>
+        rule.family === family &&
+        (isFiltered || rule.tier !== 'firewall') &&
+        hasPeer(sources.facts, rule.peers, peer, ip),
+    );
     return decide({ asked, admin, networkPolicies });
   });
   const lets = decided.map((one) => one.lets).reduce(both, asked);
@@ -186,6 +194,15 @@ const familyEnd = (
     ...(hits.length > 0 && { admin: hits.map((hit) => endAdminRule(sources, hit)) }),
     reachesPolicies: isIsolated && reaching.length > 0,
   };
+};
+
+/** Firewalls are not about the cluster's own addresses. */
+const isExempt = ({ facts, serviceSubnets }: PolicyReportSources, network: string, ip: Ip): boolean => {
+  const known = facts.get('network', network);
+  return (
+    known !== undefined &&
+    firewallExempts(known, { serviceSubnets }, ipFamily(ip)).some((subnet) => cidrContainsIp(subnet, ip))
+  );
 };
 
 /** Of a packet at most two per address decide. */
@@ -254,6 +271,9 @@ const sentenceOf = (
   const what = packet === undefined ? '' : ` on ${packet.protocol.toUpperCase()} ${packet.port}`;
   const way = `${direction === 'Ingress' ? `${peer} to ${pod}` : `${pod} to ${peer}`}${what}`;
   const hits = families.flatMap(({ admin = [] }) => admin.filter(({ action }) => action !== 'pass'));
+  // It is asked about what all others let through.
+  const firewall = hits.find(({ tier, action }) => tier === 'firewall' && action === 'deny');
+  if (verdict === 'denied' && firewall !== undefined) return `${firewall.policy} denies ${way}`;
   const byAdmin = [...new Set(hits.map(({ policy }) => policy))].join(', ');
   if (!families.some(({ reachesPolicies }) => reachesPolicies)) {
     if (byAdmin === '') return `no policy forbids ${way}`;

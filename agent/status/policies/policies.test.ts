@@ -101,6 +101,7 @@ const sources = (more: Partial<PolicyReportSources['policyLookup']> = {}): Polic
         }),
       ],
     ]),
+    serviceSubnets: [],
     policyLookup: {
       isRead: () => true,
       policies: () => POLICIES.keys(),

@@ -1,4 +1,6 @@
 /** What of network policies is told to people. */
+
+import type { Cidr } from '../../../net/cidr.ts';
 import type { IsolatingPolicy, PolicyDescription } from '../../inputs/policies/describe.ts';
 import type { PolicyPod } from '../../inputs/policies/types.ts';
 import type { FactStore } from '../../model/fact-store.ts';
@@ -22,6 +24,8 @@ export interface PolicyLookup {
 export interface PolicyReportSources {
   readonly facts: FactStore;
   readonly reconcilers: Reconcilers;
+  /** Of the cluster: what is in them is not for firewalls. */
+  readonly serviceSubnets: readonly Cidr[];
   readonly policyLookup: PolicyLookup;
   /** Who wants the rows of a rule, those that drop, a set of subjects, a peer's membership, or a pod's port with its own memberships. */
   readonly ownersOver: (subject: PolicySubject, key: string) => readonly string[];

@@ -1,6 +1,7 @@
 /**
  * What is let through of a direction of a pod, worked out as OVN does: administrators' rules by priority, network policies where one
- * isolates the pod, else baseline rules; what nothing decides about passes (docs/admin-policy.md). Pure.
+ * isolates the pod, else baseline rules; what nothing decides about passes (docs/admin-policy.md). Then what leaves the cluster meets the
+ * firewall of the pod's namespace (docs/egress-firewall.md). Pure.
  */
 import type { AdminTier } from '../../../api/admin-policy/types.ts';
 import { both, EVERYTHING, merged, type Ports, without } from '../../../net/port-regions.ts';
@@ -14,7 +15,7 @@ export interface AdminCandidate {
 export interface Tiers<Candidate extends AdminCandidate> {
   /** What is asked about. */
   readonly asked: readonly Ports[];
-  /** Those with the peer. */
+  /** Those with the peer, and of a firewall only where it is about the peer. */
   readonly admin: readonly Candidate[];
   /** What network policies let through; undefined: none isolates the pod. */
   readonly networkPolicies: readonly Ports[] | undefined;
@@ -28,7 +29,14 @@ export interface Decided<Candidate extends AdminCandidate> {
   readonly reaching: readonly Ports[];
 }
 
-export const decide = <Candidate extends AdminCandidate>({
+export const decide = <Candidate extends AdminCandidate>(given: Tiers<Candidate>): Decided<Candidate> => {
+  const decided = decideByPolicies(given);
+  const { allowed, goesOn, hits } = throughTier(ofTier(given.admin, 'firewall'), decided.lets);
+  if (hits.length === 0) return decided;
+  return { ...decided, lets: merged([...allowed, ...goesOn]), admin: [...decided.admin, ...hits] };
+};
+
+const decideByPolicies = <Candidate extends AdminCandidate>({
   asked,
   admin,
   networkPolicies,

@@ -1,7 +1,8 @@
 /** Of an agent that knows no network policy. */
 import type { PolicyReportSources } from '../policies/sources.ts';
 
-export const noPolicies: Pick<PolicyReportSources, 'policyLookup' | 'ownersOver'> = {
+export const noPolicies: Pick<PolicyReportSources, 'policyLookup' | 'ownersOver' | 'serviceSubnets'> = {
+  serviceSubnets: [],
   policyLookup: {
     isRead: () => true,
     policies: () => [],

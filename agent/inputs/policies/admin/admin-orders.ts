@@ -1,5 +1,6 @@
-/** The policies of both tiers in their orders. */
+/** The policies of both tiers in their orders. Firewalls have none: there is one for a pod. */
 import type { AdminPolicy } from '../../../../api/admin-policy/types.ts';
+import { ACL_RANKS } from '../../../model/registry/acls.ts';
 import type { Problem } from '../../problem.ts';
 import { AdminOrder } from './order.ts';
 import { widthOf } from './places.ts';
@@ -14,7 +15,7 @@ export class AdminOrders {
   put(key: string, policy: AdminPolicy | undefined): readonly string[] {
     const orders = Object.values(this.#orders);
     for (const order of orders) order.delete(key);
-    if (policy !== undefined) {
+    if (policy !== undefined && policy.tier !== 'firewall') {
       const { name, priority, tier } = policy;
       this.#orders[tier].set({ key, name, priority, width: widthOf(policy) });
     }
@@ -23,7 +24,7 @@ export class AdminOrders {
 
   /** OVN's priority of a policy's first rule; undefined: there is no room for it. */
   placeOf({ tier }: AdminPolicy, key: string): number | undefined {
-    return this.#orders[tier].placeOf(key);
+    return tier === 'firewall' ? ACL_RANKS.firewallRules.priority : this.#orders[tier].placeOf(key);
   }
 
   /** Those that there is no room for. */

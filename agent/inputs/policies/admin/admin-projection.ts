@@ -1,6 +1,7 @@
-/** What the agent keeps of an administrators' policy. */
+/** What the agent keeps of a policy whose rules have an order. */
 import { adminPolicyKey, parseAdminPolicy } from '../../../../api/admin-network-policy.ts';
-import type { AdminPolicy, AdminPolicyKind } from '../../../../api/admin-policy/types.ts';
+import type { AdminPolicy, RankedKind } from '../../../../api/admin-policy/types.ts';
+import { parseEgressFirewall } from '../../../../api/egress-firewall.ts';
 import type { Problem } from '../../problem.ts';
 
 export interface AdminProjection {
@@ -9,8 +10,8 @@ export interface AdminProjection {
 }
 
 /** @throws ApiError where nobody can know whom it is about: it decides nothing then */
-export const projectAdminPolicy = (kind: AdminPolicyKind, object: unknown): AdminProjection => {
-  const policy = parseAdminPolicy(kind, object);
+export const projectAdminPolicy = (kind: RankedKind, object: unknown): AdminProjection => {
+  const policy = kind === 'EgressFirewall' ? parseEgressFirewall(object) : parseAdminPolicy(kind, object);
   const problems = policy.findings.map(
     (message): Problem => ({
       ...{ object: adminPolicyKey(policy), message, cause: 'object-unreadable' },

@@ -15,7 +15,7 @@ export const buildAdminState = (
   policy: AdminPolicy,
   onError: (error: unknown) => void,
 ): AdminState | undefined => {
-  const selection = selectionOf(policy.subject, '');
+  const selection = selectionOf(policy.subject, policy.namespace ?? '');
   if (selection === undefined) return undefined;
   let templates: AdminState['templates'] = [];
   try {

@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MAX_FIREWALL_MATCHES, MAX_FIREWALL_RULES, parseEgressFirewall } from './egress-firewall.ts';
+
+const parse = (spec: unknown, name = 'default') =>
+  parseEgressFirewall({ metadata: { namespace: 'red', name, uid: 'u' }, spec });
+const CLOSED = [{ action: 'deny', peers: [{ kind: 'any' }], ports: [] }];
+
+it('is read in the order of its rules', () => {
+  const spec = {
+    egress: [
+      { type: 'Allow', to: { cidrSelector: '1.2.3.4/23' }, ports: [{ protocol: 'UDP', port: 53 }] },
+      { type: 'Allow', to: { nodeSelector: { matchLabels: { role: 'db' } } } },
+      { type: 'Deny', to: { nodeSelector: {} } },
+      { type: 'Deny', to: { cidrSelector: '::/0' } },
+    ],
+  };
+  expect(parse(spec)).toEqual({
+    ...{ kind: 'EgressFirewall', name: 'red/default', namespace: 'red', uid: 'u', tier: 'firewall', priority: 0 },
+    ...{ subject: { pods: {} }, ingress: [], findings: [] },
+    egress: [
+      {
+        action: 'allow',
+        peers: [{ kind: 'networks', blocks: ['1.2.2.0/23'] }],
+        ports: [{ kind: 'number', protocol: 'udp', port: 53 }],
+      },
+      {
+        action: 'allow',
+        peers: [{ kind: 'nodes', nodes: { matchLabels: { role: 'db' }, matchExpressions: [] } }],
+        ports: [],
+      },
+      { action: 'deny', peers: [{ kind: 'nodes', nodes: { matchLabels: {}, matchExpressions: [] } }], ports: [] },
+      { action: 'deny', peers: [{ kind: 'networks', blocks: ['::/0'] }], ports: [] },
+    ],
+  });
+});
+
+describe('what cannot be read', () => {
+  const allow = { type: 'Allow', to: { cidrSelector: '0.0.0.0/0' } };
+  it.each([
+    ['no spec', undefined, 'spec: is required'],
+    ['no rules', {}, 'spec.egress: is required'],
+    ['another type', { egress: [{ ...allow, type: 'Permit' }] }, 'spec.egress[0].type: must be "Allow" or "Deny"'],
+    ['no CIDR', { egress: [{ ...allow, to: { cidrSelector: '1.2.3.4' } }] }, 'spec.egress[0].to.cidrSelector: '],
+    ['nobody', { egress: [{ ...allow, to: {} }] }, 'must have exactly one of cidrSelector, dnsName, nodeSelector'],
+    [
+      'two of them',
+      { egress: [{ ...allow, to: { cidrSelector: '0.0.0.0/0', nodeSelector: {} } }] },
+      'must have exactly one of',
+    ],
+    ['an unknown field', { egress: [{ ...allow, except: [] }] }, 'spec.egress[0]: unknown field "except"'],
+    ['a port without a number', { egress: [{ ...allow, ports: [{ protocol: 'TCP' }] }] }, 'ports[0].port: is required'],
+    ['a selector that nobody understands', { egress: [{ ...allow, to: { nodeSelector: { a: 1 } } }] }, 'unknown field'],
+    ['too many rules', { egress: new Array(MAX_FIREWALL_RULES + 1).fill(allow) }, 'must have at most 8000 items'],
+    [
+      'too many ports in all',
+      {
+        egress: new Array(MAX_FIREWALL_MATCHES / 256 + 1).fill({
+          ...allow,
+          ports: Array.from({ length: 256 }, (_, index) => ({ protocol: 'TCP', port: index + 1 })),
+        }),
+      },
+      'rules and ports, more than',
+    ],
+  ])('denies all: %s', (_, spec, finding) => {
+    const { egress, findings } = parse(spec);
+    expect(egress).toEqual(CLOSED);
+    expect(findings).toEqual([expect.stringContaining(finding)]);
+    expect(findings[0]).toMatch(/; all that leaves the cluster is denied$/);
+  });
+
+  it('is never an open firewall, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.anything(), (spec) => {
+        const { egress, findings } = parse(spec);
+        const isEmpty = JSON.stringify(spec) === '{"egress":[]}';
+        expect(isEmpty || findings.length > 0).toBe(true);
+        expect(egress).toEqual(isEmpty ? [] : CLOSED);
+      }),
+    );
+  });
+
+  it('is an error where no namespace has it', () => {
+    expect(() => parse({ egress: [] }, 'second')).toThrow('metadata.name: must be "default"');
+  });
+});
+
+it('allows nothing by a name, and denies all of one, as long as names are not resolved', () => {
+  const { egress, findings } = parse({
+    egress: [
+      { type: 'Allow', to: { dnsName: 'example.com' } },
+      { type: 'Deny', to: { dnsName: '*.example.com.' } },
+    ],
+  });
+  expect(egress).toEqual([{ action: 'allow', peers: [], ports: [] }, ...CLOSED]);
+  expect(findings).toEqual([
+    'spec.egress[0]: domain names are not resolved; the rule allows nothing',
+    'spec.egress[1]: domain names are not resolved; the rule denies everything',
+  ]);
+});
