@@ -54,6 +54,8 @@ export interface GoModule<Name extends string> {
   readonly flags: string;
   /** Build tags, which leave out what the program is not needed for. */
   readonly tags?: readonly string[];
+  /** Path of a go.mod in the place of the module's own, with a go.sum beside it. */
+  readonly modfile?: string | undefined;
   /** By program. */
   readonly packages: Readonly<Record<Name, string>>;
 }
@@ -90,7 +92,7 @@ interface Build<Name extends string> extends GoModule<Name> {
 }
 
 const buildAll = async <Name extends string>(names: readonly Name[], build: Build<Name>): Promise<void> => {
-  const { title, recipe, module, flags, tags = [], packages, folder, progress, env, signal } = build;
+  const { title, recipe, module, flags, tags = [], modfile, packages, folder, progress, env, signal } = build;
   if (names.length === 0) return;
   progress(`building ${names.join(', ')} of ${title} ${recipe.version} into ${folder} (once, minutes)`);
   const go = await findGo(recipe, { env, progress });
@@ -100,7 +102,7 @@ const buildAll = async <Name extends string>(names: readonly Name[], build: Buil
     for (const name of names) {
       const start = performance.now();
       const output = join(draft, name);
-      await compile(go, { name, module, flags, tags, source: packages[name], output, progress, signal });
+      await compile(go, { name, module, flags, tags, modfile, source: packages[name], output, progress, signal });
       await rename(join(draft, name), join(folder, name));
       progress(`${name} is built (${((performance.now() - start) / 1000).toFixed(0)} s)`);
     }
@@ -114,6 +116,7 @@ interface Compilation {
   readonly module: string;
   readonly flags: string;
   readonly tags: readonly string[];
+  readonly modfile: string | undefined;
   /** The Go package. */
   readonly source: string;
   readonly output: string;
@@ -127,9 +130,10 @@ const KEPT_LINES = 20;
 
 const compile = async (
   go: GoCommand,
-  { name, module, flags, tags, source, output, progress, signal }: Compilation,
+  { name, module, flags, tags, modfile, source, output, progress, signal }: Compilation,
 ): Promise<void> => {
-  const args = ['build', '-v', '-ldflags', flags, '-tags', tags.join(','), '-o', output, source];
+  const more = modfile === undefined ? [] : ['-modfile', modfile];
+  const args = ['build', '-v', ...more, '-ldflags', flags, '-tags', tags.join(','), '-o', output, source];
   const child = spawn(go.file, args, { cwd: module, env: go.env, stdio: ['ignore', 'ignore', 'pipe'], signal });
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message));

@@ -14,6 +14,8 @@ export interface ClusterSpec {
   /** The repository's. */
   readonly root: string;
   readonly programs: ConformancePrograms;
+  /** Paths by program, of suites that are not Kubernetes' own. */
+  readonly others: ReadonlyMap<string, string>;
   readonly cluster: ClusterNeeds;
   readonly progress: (text: string) => void;
   readonly onError: (error: unknown) => void;
@@ -55,12 +57,13 @@ export const startCluster = async (spec: ClusterSpec): Promise<Sandbox> => {
 };
 
 /** @returns a script that gives a node its images */
-const writeParts = async (folder: string, { root, programs, progress }: ClusterSpec): Promise<string> => {
+const writeParts = async (folder: string, { root, programs, others, progress }: ClusterSpec): Promise<string> => {
   await mkdir(folder, { recursive: true });
   const coredns = await ensureCoredns({ root, progress });
-  const images = await specImages({ ...programs, coredns }, progress);
+  const images = await specImages({ ...programs, coredns, worker: others.get('cyclonus-worker') }, progress);
   await Promise.all([
     ...RUN_OUTSIDE.map((name) => copyWhole(programs[name], join(folder, name))),
+    ...[...others].map(([name, path]) => copyWhole(path, join(folder, name))),
     ...images.map(({ name, archive }) => writeFile(join(folder, `${name}.tar`), archive)),
   ]);
   const { stdout } = await promisify(execFile)(programs['e2e.test'], ['--list-images'], { maxBuffer: 64 << 20 });
@@ -68,7 +71,7 @@ const writeParts = async (folder: string, { root, programs, progress }: ClusterS
     'set -e',
     'ctr() { command ctr --namespace k8s.io images "$@"; }',
     ...images.map(({ name }) => `ctr import ${PROGRAMS}/${name}.tar`),
-    ...tagsFor(stdout).map(({ name, reference }) => `ctr tag --force ${reference} ${name}`),
+    ...tagsFor(stdout, images).map(({ name, reference }) => `ctr tag --force ${reference} ${name}`),
     ...images.map(({ name }) => `ctr rm ${referenceOf(name)}`),
   ].join('\n');
 };

@@ -29,6 +29,7 @@ export const referenceOf = (name: string): string => `docker.io/library/${name}:
 const STAND_INS: Readonly<Record<string, string>> = {
   agnhost: referenceOf('agnhost'),
   busybox: referenceOf('agnhost'),
+  'cyclonus-worker': referenceOf('cyclonus-worker'),
   'glibc-dns-testing': referenceOf('agnhost'),
   nginx: referenceOf('agnhost'),
   pause: PAUSE_IMAGE,
@@ -40,14 +41,19 @@ export interface ImageTag {
   readonly reference: string;
 }
 
-/** @param list of `e2e.test --list-images`: a name in full per line */
-export const tagsFor = (list: string): ImageTag[] =>
-  list
-    .split('\n')
-    .map((line) => line.trim())
+/** Of suites of other projects, which do not say which images they need. */
+const OTHERS: readonly string[] = [
+  'registry.k8s.io/e2e-test-images/agnhost:2.45',
+  'docker.io/mfenwick100/cyclonus-worker:latest',
+];
+
+/** @param list of `e2e.test --list-images`: a name in full per line @param images that are there */
+export const tagsFor = (list: string, images: readonly Pick<SpecImage, 'name'>[]): ImageTag[] =>
+  [...new Set([...list.split('\n').map((line) => line.trim()), ...OTHERS])]
     .flatMap((name) => {
       const reference = STAND_INS[/([^/]+):[^:/]+$/.exec(name)?.[1] ?? ''];
-      return reference === undefined ? [] : [{ name, reference }];
+      const isThere = reference === PAUSE_IMAGE || images.some((image) => referenceOf(image.name) === reference);
+      return reference === undefined || !isThere ? [] : [{ name, reference }];
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 
@@ -56,6 +62,8 @@ export interface ImageParts {
   readonly agnhost: string;
   readonly coredns: string;
   readonly 'regression-issue-74839': string;
+  /** cyclonus' one: undefined without its suite. */
+  readonly worker: string | undefined;
 }
 
 export const specImages = async (parts: ImageParts, progress: (text: string) => void): Promise<SpecImage[]> => {
@@ -67,20 +75,22 @@ export const specImages = async (parts: ImageParts, progress: (text: string) => 
   ]);
   const netcat = { kind: 'file', path: 'usr/bin/nc', content: Buffer.from(NETCAT), mode: 0o755 } as const;
   const programs: readonly TarEntry[] = [{ kind: 'folder', path: 'usr' }, { kind: 'folder', path: 'usr/bin' }, netcat];
+  const layers = [
+    ...[await treeLayer(), tools, await layerOf(tarArchive([...programs, ...servingCertificate()]))],
+    await layerOf(tarArchive([program('agnhost', agnhost)])),
+    await layerOf(tarArchive([program('coredns', coredns)])),
+  ];
   return [
-    imageOf(
-      'agnhost',
-      [
-        ...[await treeLayer(), tools, await layerOf(tarArchive([...programs, ...servingCertificate()]))],
-        ...[
-          await layerOf(tarArchive([program('agnhost', agnhost)])),
-          await layerOf(tarArchive([program('coredns', coredns)])),
-        ],
-      ],
-      ['pause'],
-    ),
+    imageOf('agnhost', layers, ['pause']),
+    ...(parts.worker === undefined ? [] : [await workerImage(parts.worker, layers)]),
     imageOf('regression-issue-74839', [await layerOf(tarArchive([program('regression-issue-74839', regression)]))]),
   ];
+};
+
+/** cyclonus' pods serve with agnhost, and probe with its worker. Every container has a command. */
+const workerImage = async (path: string, layers: readonly Layer[]): Promise<SpecImage> => {
+  const worker = await layerOf(tarArchive([program('worker', await readFile(path))]));
+  return imageOf('cyclonus-worker', [...layers, worker]);
 };
 
 /** Of Debian's alternatives, which nothing sets up where packages are only unpacked. */

@@ -57,4 +57,14 @@ describe('openSpecs', () => {
     const other = '[sig-network] Netpol NetworkPolicy should deny';
     expect(open({ [name('a')]: 'failed', [name('b')]: 'skipped', [other]: 'not run' }, [name('a')])).toBeUndefined();
   });
+
+  it('of a suite that plays whole tests, selects those of open specs', () => {
+    const admin = SUITES.find(({ name: one }) => one === 'admin-policies') ?? expect.fail('no such suite');
+    const results = report({
+      'EgressTCP Should a': 'failed',
+      'EgressTCP Should b': 'failed',
+      'EgressUDP Should c': 'passed',
+    });
+    expect(openSpecs(admin, results, [])).toBe('(?:^EgressTCP$)');
+  });
 });

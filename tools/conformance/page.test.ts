@@ -54,7 +54,7 @@ it('has numbers, reasons, and a row per spec', () => {
     | Layer-2 tenants | 0 | 0 | 0 | 2 | 0 | 0 | 0 |
     | Policies on the default network | 1 | 0 | 0 | 0 | 0 | 0 | 0 |
 
-    Not run: policies on a layer-3 network, policies on a layer-2 network.
+    Not run: policies of administrators, v1alpha1, policies of administrators, v1alpha2, cyclonus on the default network, IPv4, policies on a layer-3 network, policies on a layer-2 network, cyclonus on a layer-3 network, IPv4, cyclonus on a layer-2 network, IPv6.
 
     ### Runs
 
@@ -107,6 +107,14 @@ it('has numbers, reasons, and a row per spec', () => {
     | spec | policies on the default network | policies on a layer-3 network | policies on a layer-2 network |
     | --- | --- | --- | --- |
     | Netpol NetworkPolicy should deny | passed | – | – |
+
+    ### All specs: Policies of administrators
+
+    None was run.
+
+    ### All specs: Policies that cyclonus generates
+
+    None was run.
 
     <!-- end of results -->
     after

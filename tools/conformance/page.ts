@@ -76,7 +76,7 @@ const COUNTED: readonly (readonly [string, Outcome])[] = [
 ];
 
 const notRun = (reports: Reports): string[] => {
-  const titles = SUITES.filter(({ name }) => !reports.has(name)).map(({ title }) => title.toLowerCase());
+  const titles = SUITES.filter(({ name }) => !reports.has(name)).map(({ title }) => lowerFirst(title));
   return titles.length === 0 ? [] : [`Not run: ${titles.join(', ')}.`];
 };
 
@@ -92,6 +92,8 @@ const runsTable = (parts: Run['parts']): string =>
       ]),
     ),
   );
+
+const lowerFirst = (title: string): string => `${title.slice(0, 1).toLowerCase()}${title.slice(1)}`;
 
 const count = (specs: readonly SpecResult[], outcome: Outcome): number =>
   specs.filter((spec) => spec.outcome === outcome).length;
@@ -157,7 +159,7 @@ const specTable = (reports: Reports, subject: Subject): string => {
     .map((name) => [shortName(name), ...suites.map((suite) => word(suite, reports, name))]);
   return rows.length === 0
     ? 'None was run.'
-    : markdownTable(['spec', ...suites.map(({ title }) => title.toLowerCase())], rows);
+    : markdownTable(['spec', ...suites.map(({ title }) => lowerFirst(title))], rows);
 };
 
 const word = (suite: Suite, reports: Reports, name: string): string => {

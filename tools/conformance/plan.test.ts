@@ -14,7 +14,10 @@ it('runs all suites, those of tenants and those of policies on clusters of their
   expect(titles(planRuns(choice()))).toEqual([
     ['default whole'],
     ['layer3 whole', 'layer2 whole'],
-    ['policies whole', 'policies-layer3 whole', 'policies-layer2 whole'],
+    [
+      ...['policies whole', 'admin-policies whole', 'cluster-policies whole', 'cyclonus whole'],
+      ...['policies-layer3 whole', 'policies-layer2 whole', 'cyclonus-layer3 whole', 'cyclonus-layer2 whole'],
+    ],
   ]);
 });
 

@@ -18,8 +18,9 @@ export const ensureConformancePrograms = async (options: EnsureOptions): Promise
 
 /** @param root the repository's */
 export const readRecipe = async (root: string): Promise<Recipe> => {
-  const [goMod = '', goSum = '', main = ''] = await readSources(moduleOf(root), ['go.mod', 'go.sum', 'e2e/main.go']);
-  return conformanceRecipe({ goMod, goSum, main, architecture: process.arch });
+  const names = ['go.mod', 'go.sum', 'e2e/main.go', 'e2e/primary.go'];
+  const [goMod = '', goSum = '', ...sources] = await readSources(moduleOf(root), names);
+  return conformanceRecipe({ goMod, goSum, sources, architecture: process.arch });
 };
 
 const moduleOf = (root: string): string => join(root, 'tools', 'conformance', 'kubernetes');

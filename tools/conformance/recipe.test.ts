@@ -6,7 +6,8 @@ import { conformanceRecipe, PACKAGES } from './recipe.ts';
 
 const read = (...path: string[]): string => readFileSync(join(import.meta.dirname, ...path), 'utf8');
 const sourcesOf = (...folder: string[]) => ({ goMod: read(...folder, 'go.mod'), goSum: read(...folder, 'go.sum') });
-const input = { ...sourcesOf('kubernetes'), main: read('kubernetes', 'e2e', 'main.go'), architecture: 'x64' };
+const sources = ['main.go', 'primary.go'].map((name) => read('kubernetes', 'e2e', name));
+const input = { ...sourcesOf('kubernetes'), sources, architecture: 'x64' };
 const sandbox = { ...sourcesOf('..', '..', 'sandbox', 'kubernetes'), architecture: 'x64' };
 
 describe('conformanceRecipe', () => {
@@ -19,7 +20,7 @@ describe('conformanceRecipe', () => {
   it.each([
     ['architecture', { architecture: 'arm64' }],
     ['sum', { goSum: `${input.goSum}x` }],
-    ['group of specs', { main: input.main.replace('e2e/network', 'e2e/node') }],
+    ['group of specs', { sources: sources.map((text) => text.replace('e2e/network', 'e2e/node')) }],
   ])('another %s has another name', (_, change) => {
     expect(conformanceRecipe({ ...input, ...change }).key).not.toBe(conformanceRecipe(input).key);
   });

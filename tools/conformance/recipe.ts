@@ -13,11 +13,14 @@ export const PACKAGES = {
 
 export type ConformanceProgram = keyof typeof PACKAGES;
 
-/** @param main the suite's only source @throws SandboxError ERR_SANDBOX_MACHINE when go.mod does not name the versions */
-export const conformanceRecipe = ({ main, ...input }: RecipeInput & { readonly main: string }): Recipe => {
+/** @param sources of the suite @throws SandboxError ERR_SANDBOX_MACHINE when go.mod does not name the versions */
+export const conformanceRecipe = ({
+  sources,
+  ...input
+}: RecipeInput & { readonly sources: readonly string[] }): Recipe => {
   const { version, toolchain, key } = recipeOf(input);
   const digest = createHash('sha256')
-    .update(JSON.stringify([key, main]))
+    .update(JSON.stringify([key, sources]))
     .digest('hex');
   return { version, toolchain, key: `conformance-${version}-${digest.slice(0, 12)}` };
 };

@@ -9,6 +9,7 @@ import { createRunFolder, describeCommit, KEPT_FOLDER, readParts, removeOtherRun
 import { type KnownFailure, unexpected } from './known-failures.ts';
 import { copyLogs } from './logs.ts';
 import { mergeReports } from './merged-report.ts';
+import { ensureOtherPrograms, prepareSuite } from './other-suites.ts';
 import { countsOf } from './page.ts';
 import type { PlannedSuite } from './plan.ts';
 import type { ConformancePrograms } from './programs.ts';
@@ -37,7 +38,12 @@ export const runSuites = async (planned: readonly PlannedSuite[], settings: RunS
   const [first] = planned;
   if (first === undefined) return [];
   const { cluster } = first.suite;
-  await using sandbox = await startCluster({ root, programs, cluster, progress, onError: console.error, stop });
+  const others = await ensureOtherPrograms(
+    planned.map(({ suite }) => suite.program.kind),
+    { root, progress, signal },
+  );
+  const parts = { root, programs, others, cluster };
+  await using sandbox = await startCluster({ ...parts, progress, onError: console.error, stop });
   // It ends what runs there, so that nothing waits for it.
   const stopListening = onAbort(signal, () => sandbox.down());
   const complaints: string[] = [];
@@ -51,11 +57,20 @@ export const runSuites = async (planned: readonly PlannedSuite[], settings: RunS
 
 const runOne = async (sandbox: Sandbox, planned: PlannedSuite, settings: RunSettings): Promise<string[]> => {
   const { suite, kind, focus } = planned;
-  const { processes, limit, progress, known, signal } = settings;
+  const { root, processes, limit, progress, known, signal } = settings;
   progress(`\n${suite.title}`);
   const folder = await folderFor(planned, await factsOf(sandbox, settings));
-  const run = { cluster: sandbox.name, focus, skip: skipPattern(suite), processes, limit, folder, progress };
+  const what = {
+    program: suite.program,
+    isTenants: suite.network?.per === 'suite',
+    focus,
+    skip: skipPattern(suite),
+    processes,
+    limit,
+  };
+  const run = { ...what, cluster: sandbox.name, folder, progress };
   let report: SuiteReport;
+  await prepareSuite(sandbox, suite.program, { root, progress, signal });
   try {
     report = await inTenants(sandbox, suite, signal, () => runSuite(run));
   } finally {

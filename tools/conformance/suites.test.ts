@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { exclusionOf, isChosen, SUITES, type SuiteName } from './suites.ts';
+import { exclusionOf, isChosen, SUITE_NAMES, SUITES, type SuiteName } from './suites.ts';
 
 const SPECS = {
   basic: '[sig-network] Services should serve a basic endpoint from pods [Conformance]',
@@ -17,7 +17,9 @@ const POLICIES = {
 
 const suiteOf = (name: SuiteName) => SUITES.find((suite) => suite.name === name) ?? expect.fail(`no suite ${name}`);
 const DEFAULT = suiteOf('default');
-const chosenBy = (spec: string): string[] => SUITES.filter((suite) => isChosen(suite, spec)).map(({ name }) => name);
+const KUBERNETES = SUITES.filter(({ program }) => program.kind === 'kubernetes');
+const chosenBy = (spec: string): string[] =>
+  KUBERNETES.filter((suite) => isChosen(suite, spec)).map(({ name }) => name);
 
 it.each([
   [SPECS.basic, ['default', 'layer3', 'layer2']],
@@ -70,7 +72,19 @@ it('namespaces share a network where specs of policies connect their pods', () =
     ['layer3', 'namespace'],
     ['layer2', 'namespace'],
     ['policies', undefined],
+    ['admin-policies', undefined],
+    ['cluster-policies', undefined],
+    ['cyclonus', undefined],
     ['policies-layer3', 'suite'],
     ['policies-layer2', 'suite'],
+    ['cyclonus-layer3', 'suite'],
+    ['cyclonus-layer2', 'suite'],
   ]);
+});
+
+it('suites are in the order of their names, and play what these name', () => {
+  expect(SUITES.map(({ name }) => name)).toEqual([...SUITE_NAMES]);
+  for (const { name, program } of SUITES) {
+    if (program.kind !== 'kubernetes') expect(name.startsWith(program.kind)).toBe(true);
+  }
 });

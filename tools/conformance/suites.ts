@@ -1,13 +1,18 @@
 /** Which specs are run where, and which are not, with the reason that users read. Pure. */
 import type { Need } from '../../sandbox/plan/options.ts';
 
-export const SUITE_NAMES = ['default', 'layer3', 'layer2', 'policies', 'policies-layer3', 'policies-layer2'] as const;
+export const SUITE_NAMES = [
+  ...(['default', 'layer3', 'layer2'] as const),
+  ...(['policies', 'admin-policies', 'cluster-policies', 'cyclonus'] as const),
+  ...(['policies-layer3', 'policies-layer2', 'cyclonus-layer3', 'cyclonus-layer2'] as const),
+] as const;
 export type SuiteName = (typeof SUITE_NAMES)[number];
 
 export interface Suite {
   readonly name: SuiteName;
   /** For people. */
   readonly title: string;
+  readonly program: SuiteProgram;
   /** Suites of one subject share a table of the page. */
   readonly subject: Subject;
   /** Regular expressions of Go and of JavaScript alike, over full names of specs. */
@@ -18,7 +23,25 @@ export interface Suite {
   readonly cluster: ClusterNeeds;
 }
 
-export const SUBJECTS = ['Services, DNS and the rest', 'Policies'] as const;
+/** Kubernetes' own specs, or a suite of another project. */
+export type SuiteProgram = { readonly kind: 'kubernetes' } | NetworkPolicyApi | Cyclonus;
+
+export interface NetworkPolicyApi {
+  readonly kind: 'admin-policies' | 'cluster-policies';
+}
+
+export interface Cyclonus {
+  readonly kind: 'cyclonus';
+  /** Of the addresses that pods are asked by. */
+  readonly family: 4 | 6;
+}
+
+export const SUBJECTS = [
+  'Services, DNS and the rest',
+  'Policies',
+  'Policies of administrators',
+  'Policies that cyclonus generates',
+] as const;
 export type Subject = (typeof SUBJECTS)[number];
 
 export interface SuiteNetwork {
@@ -75,13 +98,19 @@ const EXCLUSIONS: readonly Exclusion[] = [
 ];
 const POLICIES: Exclusion = { pattern: 'Netpol|NetworkPolic', reason: 'NetworkPolicies: suites of their own' };
 
-const NETWORKING = { subject: SUBJECTS[0], exclusions: [...EXCLUSIONS, POLICIES] };
+const KUBERNETES = { kind: 'kubernetes' } as const;
+const NETWORKING = { program: KUBERNETES, subject: SUBJECTS[0], exclusions: [...EXCLUSIONS, POLICIES] };
 
 /** Those of policies ask pods for ClusterIPs by exec, which any kernel and any path to the kubelets does for. */
+const POLICY_CLUSTER = { name: 'conformance-policies', needs: [], egress: 'none' } as const;
 const OF_POLICIES = {
-  ...{ subject: SUBJECTS[1], exclusions: EXCLUSIONS },
-  cluster: { name: 'conformance-policies', needs: [], egress: 'none' },
+  ...{ program: KUBERNETES, subject: SUBJECTS[1], exclusions: EXCLUSIONS },
+  cluster: POLICY_CLUSTER,
 } as const;
+/** Suites of other projects as they are: what the kernel has no protocol for skips itself. */
+const OTHER = { focus: '', exclusions: [], cluster: POLICY_CLUSTER } as const;
+const OF_ADMINISTRATORS = { ...OTHER, subject: SUBJECTS[2], network: undefined } as const;
+const OF_CYCLONUS = { ...OTHER, subject: SUBJECTS[3] } as const;
 /** Without those that only write and read policies, which are about the API server. */
 const CONNECTIONS = String.raw`\[sig-network\] Netpol .*NetworkPolicy between server and client`;
 
@@ -119,6 +148,25 @@ export const SUITES: readonly Suite[] = [
     network: undefined,
   },
   {
+    ...OF_ADMINISTRATORS,
+    name: 'admin-policies',
+    title: 'Policies of administrators, v1alpha1',
+    program: { kind: 'admin-policies' },
+  },
+  {
+    ...OF_ADMINISTRATORS,
+    name: 'cluster-policies',
+    title: 'Policies of administrators, v1alpha2',
+    program: { kind: 'cluster-policies' },
+  },
+  {
+    ...OF_CYCLONUS,
+    name: 'cyclonus',
+    title: 'cyclonus on the default network, IPv4',
+    program: { kind: 'cyclonus', family: 4 },
+    network: undefined,
+  },
+  {
     ...OF_POLICIES,
     name: 'policies-layer3',
     title: 'Policies on a layer-3 network',
@@ -130,6 +178,20 @@ export const SUITES: readonly Suite[] = [
     name: 'policies-layer2',
     title: 'Policies on a layer-2 network',
     focus: CONNECTIONS,
+    network: { spec: LAYER2, per: 'suite' },
+  },
+  {
+    ...OF_CYCLONUS,
+    name: 'cyclonus-layer3',
+    title: 'cyclonus on a layer-3 network, IPv4',
+    program: { kind: 'cyclonus', family: 4 },
+    network: { spec: LAYER3, per: 'suite' },
+  },
+  {
+    ...OF_CYCLONUS,
+    name: 'cyclonus-layer2',
+    title: 'cyclonus on a layer-2 network, IPv6',
+    program: { kind: 'cyclonus', family: 6 },
     network: { spec: LAYER2, per: 'suite' },
   },
 ];
