@@ -1,0 +1,86 @@
+/** What firewalls make of answers about policies. */
+import { describe, expect, it } from 'vitest';
+import { parseCidr } from '../../../net/cidr.ts';
+import type { PolicyPod } from '../../inputs/policies/types.ts';
+import type { AdminRuleFact } from '../../model/policies/facts.ts';
+import { TestCluster } from '../../testing/cluster.ts';
+import { noPolicies } from '../testing/no-policies.ts';
+import { reportPolicyMatrix } from './matrix.ts';
+import { reportPodEnd } from './pod-end.ts';
+import { reportPolicies } from './report.ts';
+import type { PolicyReportSources } from './sources.ts';
+
+const POLICY = 'EgressFirewall/red/default';
+const firewall = (index: number, more: Partial<AdminRuleFact>): AdminRuleFact => ({
+  ...{ network: 'red_net', direction: 'Egress', family: 4, tier: 'firewall', priority: 10_000 - index, action: 'deny' },
+  ...{ subjects: 's1', peers: { kind: 'any' }, policy: POLICY },
+  ...more,
+});
+const RULES = [
+  firewall(0, {
+    ...{ action: 'allow', peers: { kind: 'blocks', blocks: [parseCidr('192.0.2.0/24')] } },
+    l4: { protocol: 'tcp', ports: [443] },
+  }),
+  firewall(1, {}),
+];
+const PODS = new Map<string, PolicyPod>(
+  ['web', 'app'].map((name) => [
+    `red/${name}`,
+    { ...{ namespace: 'red', name, labels: {}, isLocal: true, finished: false, ports: [] }, addresses: new Map() },
+  ]),
+);
+
+const sources = (isIsolated: boolean, more: readonly AdminRuleFact[] = []): PolicyReportSources => {
+  const { facts } = new TestCluster('n1')
+    .namespace('red', true)
+    .network('red_net', { id: 1, topology: 'layer3', subnets: ['10.20.0.0/16'], namespace: 'red', nad: 'net' });
+  for (const [index, rule] of [...RULES, ...more].entries()) facts.set('adminRule', `r${index}`, rule);
+  facts.set('subjectSet', 's1', { network: 'red_net', policy: POLICY, tier: 'firewall', drops: ['r1'] });
+  facts.set('podPolicy', 'red/web', {
+    ...{ network: 'red_net', isolated: isIsolated ? ['Egress'] : [], denyGroup: isIsolated ? 'g' : '' },
+    ...{ rules: [], subjects: ['s1'] },
+  });
+  return {
+    ...{ facts, reconcilers: new Map(), ...noPolicies, serviceSubnets: [parseCidr('172.16.1.0/24')] },
+    policyLookup: { ...noPolicies.policyLookup, pods: () => PODS, pod: (key) => PODS.get(key) },
+  };
+};
+const ask = (its: PolicyReportSources, peer: string, port = 443) =>
+  reportPodEnd(its, { pod: 'red/web', direction: 'Egress', peer, packet: { protocol: 'tcp', port } });
+
+describe('a firewall', () => {
+  it.each([
+    ['192.0.2.7', 443, 'allowed', `${POLICY} allows red/web to 192.0.2.7 on TCP 443`],
+    ['192.0.2.7', 80, 'denied', `${POLICY} denies red/web to 192.0.2.7 on TCP 80`],
+    ['198.51.100.1', 443, 'denied', `${POLICY} denies red/web to 198.51.100.1 on TCP 443`],
+  ])('decides about %s, port %i: %s', (peer, port, verdict, message) => {
+    expect(ask(sources(false), peer, port)).toMatchObject({ verdict, message });
+  });
+
+  it.each(['10.20.9.9', '172.16.1.10'])('is not about %s, which is of the cluster', (peer) => {
+    expect(ask(sources(false), peer)).toMatchObject({ verdict: 'open', families: [] });
+  });
+
+  it('opens nothing that network policies close, or administrators', () => {
+    expect(ask(sources(true), '192.0.2.7')).toMatchObject({ verdict: 'denied', families: [{ lets: [] }] });
+    const admin = { tier: 'admin', priority: 31_000, policy: 'AdminNetworkPolicy/keep' } as const;
+    const denied = ask(sources(false, [firewall(0, { ...admin, action: 'deny' })]), '192.0.2.7');
+    expect(denied).toMatchObject({
+      verdict: 'denied',
+      message: expect.stringContaining('AdminNetworkPolicy/keep denies'),
+    });
+    const allowed = ask(sources(false, [firewall(0, { ...admin, action: 'allow' })]), '198.51.100.1');
+    expect(allowed).toMatchObject({ verdict: 'denied', message: expect.stringContaining(`${POLICY} denies`) });
+  });
+
+  it('is no part of a matrix of pods', () => {
+    const { ends } = reportPolicyMatrix(sources(false), 'red');
+    expect(ends.filter(({ families }) => families.some(({ admin = [] }) => admin.length > 0))).toEqual([]);
+  });
+
+  it('is listed with its rules and pods', () => {
+    expect(reportPolicies(sources(false), { policy: POLICY }).admin).toMatchObject([
+      { policy: POLICY, tier: 'firewall', targets: ['red/web'], ruleCount: 2, rules: [{ priority: 10_000 }, {}] },
+    ]);
+  });
+});
