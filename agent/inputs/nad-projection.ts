@@ -18,7 +18,10 @@ export interface NadProjection {
   /** Of several NADs that contradict each other the oldest counts, for the cluster manager, too. */
   readonly createdAt: string;
   readonly conf: NetConf;
-  /** It was rendered from the network that its network name belongs to: so it says itself. */
+  /**
+   * It was rendered from the network that its network name belongs to. Any author of a NAD can write an owner into it: it counts once the
+   * cluster manager, which knows the owner, has written the ids.
+   */
   readonly isRendered: boolean;
   /** Absent until the cluster manager has given the network its id. */
   readonly keys: NetworkKeys | undefined;
@@ -35,14 +38,15 @@ export const projectNad = (object: KubeObject): NadProjection | ForeignNad => {
   const conf = nadNetConf(nad);
   if (conf === undefined) return FOREIGN;
   const isForThisNetwork = (nadAnnotatedNetwork(nad) ?? conf.name) === conf.name;
+  const keys = isForThisNetwork ? nadNetworkKeys(nad) : undefined;
   const { namespace, name, creationTimestamp } = nad.metadata;
   return {
     key: nadKey(namespace, name),
     namespace,
     createdAt: creationTimestamp ?? '',
     conf,
-    isRendered: isNamedByOwner({ ...nad, conf }),
-    keys: isForThisNetwork ? nadNetworkKeys(nad) : undefined,
+    isRendered: keys !== undefined && isNamedByOwner({ ...nad, conf }),
+    keys,
   };
 };
 

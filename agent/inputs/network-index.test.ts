@@ -51,9 +51,12 @@ const setUp = () => {
 };
 
 describe('a network', () => {
-  it('is not that of a NAD of another namespace which copies its configuration, whichever is older', () => {
+  it.each([
+    ['', {}],
+    [', with an owner that somebody wrote into it', { isRendered: true }],
+  ])('is not that of a NAD of another namespace which copies its configuration, whichever is older%s', (_, claims) => {
     const { facts, index } = setUp();
-    index.change(undefined, nad('evil/copy', { network: 'red_net', age: 1 }));
+    index.change(undefined, nad('evil/copy', { network: 'red_net', age: 1, ...claims }));
     index.change(undefined, nad('red/net', { network: 'red_net', id: 3, age: 2, isRendered: true }));
     expect(facts.get('network', 'red_net')).toMatchObject({ id: 3 });
     expect([facts.get('nad', 'red/net'), facts.get('handmadeNad', 'red/net')]).toEqual(['red_net', undefined]);
