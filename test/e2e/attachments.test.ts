@@ -178,7 +178,11 @@ describe('what is left', () => {
     const objects = await cluster().objects();
     const refused = [
       ['missing', 'flat,none', 'NetworkAttachmentDefinition red/none does not exist'],
-      ['foreign', 'flat,blue/flat', 'network blue_flat is not for namespace red: NetworkAttachmentDefinition blue/flat'],
+      [
+        'foreign',
+        'flat,blue/flat',
+        'network blue_flat is not for namespace red: NetworkAttachmentDefinition blue/flat',
+      ],
       ['primary', 'flat,net', 'red/net as net2: a primary network cannot be selected'],
     ] as const;
     await objects.apply(refused.map(([name, networks]) => on('red', name, 'node-1', networks)));
