@@ -40,8 +40,9 @@ describe('what policies know of a pod', () => {
     expect(project({ node: 'node1' }).policyPod?.isLocal).toBe(true);
   });
 
-  it('is nothing of a host-network pod, and no address of one whose annotation cannot be read', () => {
-    expect(project({ spec: { hostNetwork: true } }).policyPod).toBeUndefined();
+  it('is no address of a host-network pod, which is never isolated, nor of one whose annotation cannot be read', () => {
+    const host = project({ spec: { hostNetwork: true }, node: 'node1' }).policyPod;
+    expect(host).toMatchObject({ isHost: true, isLocal: false, addresses: new Map() });
     expect(project({ annotation: '{"default":' }).policyPod?.addresses.size).toBe(0);
     expect(project({ annotation: '{"default":', node: 'node1' }).policyPod?.addresses.size).toBe(0);
   });

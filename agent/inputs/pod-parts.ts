@@ -14,8 +14,7 @@ import { NO_ADDRESSES, type PeerAddresses, peerAddresses, projectPolicyPod } fro
 export interface PodParts {
   /** Absent where no fragment is about the pod. */
   readonly pod: PodProjection | undefined;
-  /** Absent of host-network pods, which no policy is about. */
-  readonly policyPod: PolicyPod | undefined;
+  readonly policyPod: PolicyPod;
   /** Of the annotation with its addresses, which is not kept: a cluster has many pods. */
   readonly digest: number | undefined;
 }
@@ -27,36 +26,36 @@ export const projectPodParts = (object: KubeObject, localNode: string, before?: 
   const same = before?.digest === digest ? before : undefined;
   const policyPod = projectPolicyPod(object, localNode);
   // Of other nodes, the annotation alone says whether a fragment is about a pod.
-  const isNone = same !== undefined && same.pod === undefined && policyPod?.isLocal === false;
+  const isNone = same !== undefined && same.pod === undefined && !policyPod.isLocal;
   const pod = isNone ? undefined : projectPod(object, localNode, before?.pod);
   const addresses = (): PeerAddresses =>
-    same?.policyPod?.node === policyPod?.node && same?.policyPod !== undefined
+    same !== undefined && same.policyPod.node === policyPod.node
       ? same.policyPod.addresses
       : peerAddresses(pod?.fact.networks ?? annotation, keyOf(object));
+  const isAddressed = policyPod.node !== undefined && policyPod.isHost !== true;
   return {
     pod: kept(before?.pod, pod, samePod),
-    policyPod:
-      policyPod &&
-      kept(
-        before?.policyPod,
-        withAddresses(policyPod, policyPod.node === undefined ? NO_ADDRESSES : addresses()),
-        jsonEqual,
-      ),
+    policyPod: keptAs(before?.policyPod, withAddresses(policyPod, isAddressed ? addresses() : NO_ADDRESSES)),
     digest,
   };
 };
 
 /** Field by field: V8 gives what is copied and extended a second object for what is added. */
 const withAddresses = (
-  { namespace, labels, isLocal, node, finished, ports }: Omit<PolicyPod, 'addresses'>,
+  { namespace, labels, isLocal, node, finished, ports, isHost }: Omit<PolicyPod, 'addresses'>,
   addresses: PeerAddresses,
-): PolicyPod => ({ namespace, labels, isLocal, node, finished, addresses, ports });
+): PolicyPod =>
+  isHost === true
+    ? { namespace, labels, isLocal, node, finished, addresses, ports, isHost }
+    : { namespace, labels, isLocal, node, finished, addresses, ports };
 
 /** What readers are told of. */
 export const samePodParts = (a: PodParts, b: PodParts): boolean => a.pod === b.pod && a.policyPod === b.policyPod;
 
 const kept = <T>(before: T | undefined, after: T | undefined, equal: (a: T, b: T) => boolean): T | undefined =>
   before !== undefined && after !== undefined && equal(before, after) ? before : after;
+
+const keptAs = (before: PolicyPod | undefined, after: PolicyPod): PolicyPod => kept(before, after, jsonEqual) ?? after;
 
 /** A number is smaller than the text, and than a longer digest: whoever makes two texts collide has to be allowed to write them, both on one pod. */
 const digestOf = (text: string): number => createHash('sha256').update(text).digest().readUIntBE(0, 6);

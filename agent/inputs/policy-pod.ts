@@ -17,15 +17,15 @@ import { readOr } from './problem.ts';
 
 export type PeerAddresses = PolicyPod['addresses'];
 
-/** Undefined of a host-network pod. @throws ApiError */
-export const projectPolicyPod = (object: KubeObject, localNode: string): Omit<PolicyPod, 'addresses'> | undefined => {
+/** @throws ApiError */
+export const projectPolicyPod = (object: KubeObject, localNode: string): Omit<PolicyPod, 'addresses'> => {
   const { namespace = '', labels } = object.metadata;
   const { spec, status } = parseWith(bodySchema, object, 'Pod');
-  if (spec.hostNetwork === true) return undefined;
   return {
     namespace: TEXTS.one(namespace),
     labels: internedLabels(labels),
-    isLocal: spec.nodeName === localNode,
+    isLocal: spec.nodeName === localNode && spec.hostNetwork !== true,
+    ...(spec.hostNetwork === true && { isHost: true as const }),
     node: spec.nodeName === undefined ? undefined : TEXTS.one(spec.nodeName),
     finished: status?.phase === 'Succeeded' || status?.phase === 'Failed',
     ports: internedPorts(portsOf(spec)),

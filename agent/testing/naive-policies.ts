@@ -7,7 +7,7 @@ import { type Cidr, cidrContainsIp, parseCidr } from '../../net/cidr.ts';
 import { type Ip, parseIp } from '../../net/ip.ts';
 import type { PolicyNamespace } from '../inputs/policies/types.ts';
 import type { PolicyDirection, PolicyProtocol } from '../model/policies/facts.ts';
-import { DEFAULT_SUBNET, WORLD_NETWORKS, type WorldPod } from './policy-world.ts';
+import { DEFAULT_SUBNET, WORLD_HOSTS, WORLD_NETWORKS, type WorldPod } from './policy-world.ts';
 
 export interface Peer {
   readonly podSelector?: LabelSelector;
@@ -115,17 +115,21 @@ const allows = (
 const isIn = ({ cidr, except = [] }: NonNullable<Peer['ipBlock']>, ip: Ip): boolean =>
   cidrContainsIp(parseCidr(cidr), ip) && !except.some((part) => cidrContainsIp(parseCidr(part), ip));
 
+/** A host-network pod is its node. */
+const hostAddresses = (node: string | undefined): readonly Ip[] =>
+  node !== undefined && node in WORLD_HOSTS ? WORLD_HOSTS[node as keyof typeof WORLD_HOSTS].map(parseIp) : [];
+
 /** Pods that have the address on the same network, and are selected. */
 const peerPods = (whom: Peer | undefined, { network, ip }: Probe, namespace: string, objects: Objects): WorldPod[] =>
   [...objects.pods].flatMap(([at, one]) => {
     const place = networkOf(at, objects);
     const nad = namespaceOf(at) in WORLD_NETWORKS ? `${namespaceOf(at)}/net` : 'default';
     const isThere =
-      one.finished !== true &&
-      place?.name === network &&
-      place.subnets.some((subnet) => cidrContainsIp(subnet, ip)) &&
-      one.ips?.[nad]?.some((text) => parseIp(text) === ip) === true;
-    if (!isThere) return [];
+      one.isHost === true
+        ? nad === 'default' && hostAddresses(one.node).includes(ip)
+        : place?.subnets.some((subnet) => cidrContainsIp(subnet, ip)) === true &&
+          one.ips?.[nad]?.some((text) => parseIp(text) === ip) === true;
+    if (!isThere || one.finished === true || place?.name !== network) return [];
     const known = objects.namespaces.get(namespaceOf(at));
     const isSelected =
       whom?.namespaceSelector === undefined

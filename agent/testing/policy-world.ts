@@ -4,7 +4,7 @@ import type { RankedKind } from '../../api/admin-policy/types.ts';
 import type { Labels } from '../../api/label-selector.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import { defaultNetwork, type Network } from '../../api/network.ts';
-import { parseCidr } from '../../net/cidr.ts';
+import { parseCidr, parseInterfaceAddress } from '../../net/cidr.ts';
 import { parseNetworkId } from '../../net/ids.ts';
 import { parseIp } from '../../net/ip.ts';
 import { projectAdminPolicy } from '../inputs/policies/admin/admin-projection.ts';
@@ -12,10 +12,11 @@ import { PolicyIndex } from '../inputs/policies/policy-index.ts';
 import { projectPolicy } from '../inputs/policies/policy-projection.ts';
 import type { NamedPort, PolicyNamespace, PolicyPod } from '../inputs/policies/types.ts';
 import { FactStore } from '../model/fact-store.ts';
+import { nodeSubnetsId } from '../model/facts.ts';
 import type { PolicyProtocol } from '../model/policies/facts.ts';
 import { TestCluster } from './cluster.ts';
 
-export interface WorldPod extends Partial<Pick<PolicyPod, 'isLocal' | 'finished' | 'labels' | 'node'>> {
+export interface WorldPod extends Partial<Pick<PolicyPod, 'isLocal' | 'finished' | 'labels' | 'node' | 'isHost'>> {
   /** By NAD key. */
   readonly ips?: Readonly<Record<string, readonly string[]>> | undefined;
   /** `http:tcp:80` */
@@ -29,6 +30,11 @@ export const WORLD_NETWORKS = {
   t3: { name: 't3_own', subnets: ['10.0.0.0/16'] },
 } as const;
 export const DEFAULT_SUBNET = '10.128.0.0/14';
+/** Nodes with host-network pods: the addresses that a packet from one has, or is sent to, on the default network. */
+export const WORLD_HOSTS = {
+  h1: ['10.128.2.2', '192.0.2.11'],
+  h2: ['10.128.4.2', '192.0.2.12', '2001:db8::12'],
+} as const;
 
 const CLUSTER = new TestCluster('node1');
 
@@ -44,6 +50,12 @@ export class PolicyWorld {
       id: parseNetworkId(0),
       tunnelKeys: [],
     });
+    for (const [node, [management, ...addresses]] of Object.entries(WORLD_HOSTS)) {
+      const subnet = parseCidr(`${management.slice(0, management.lastIndexOf('.'))}.0/23`);
+      this.facts.set('nodeSubnets', nodeSubnetsId(node, DEFAULT_NETWORK_NAME), [subnet]);
+      const lengths = addresses.map((ip) => parseInterfaceAddress(`${ip}/${ip.includes(':') ? 64 : 24}`));
+      this.facts.set('hostAddresses', node, lengths);
+    }
   }
 
   /** @param labels undefined: it is gone; the fact about its network stays, as that is another input's */
@@ -95,7 +107,9 @@ export class PolicyWorld {
 }
 
 export const worldPod = (key: string, { ips = {}, ports = [], ...rest }: WorldPod): PolicyPod => ({
-  ...{ ...parts(key), labels: {}, isLocal: true, finished: false, ...rest },
+  ...{ ...parts(key), labels: {}, finished: false, ...rest },
+  // Of a host-network pod never.
+  isLocal: rest.isHost !== true && rest.isLocal !== false,
   addresses: new Map(Object.entries(ips).map(([nad, texts]) => [nad, texts.map(parseIp)])),
   ports: ports.map((text): NamedPort => {
     const [name = '', protocol, port] = text.split(':');

@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { expectAnswers } from '../oracles/policies/expected.ts';
 import { applyAndWait, deletePods, useCluster } from './support/cluster/cluster.ts';
 import { policyConnections } from './support/policies/connections.ts';
+import { hostPods } from './support/policies/host-pods.ts';
 import { networkPolicy } from './support/policies/manifests.ts';
 import {
   attempts,
@@ -135,6 +136,7 @@ describe.each(POLICY_TENANTS)('a policy of %s', (tenant) => {
 policyConnections(cluster, member);
 outsidePolicies(cluster, member);
 policyStrangers(cluster, member);
+hostPods(cluster, member);
 
 it('nothing is left of policies that are gone', async () => {
   await expectNoDifference(cluster(), NODES);

@@ -168,7 +168,8 @@ export class PeerTable {
         if (isSelected(scope.namespaces, labels)) yield name;
   }
 
-  #isMember(network: string, { selector }: Selection, pod: PolicyPod): boolean {
+  #isMember(network: string, { selector, hosts }: Selection, pod: PolicyPod): boolean {
+    if (pod.isHost === true && !hosts) return false;
     return !pod.finished && isSelected(selector, pod.labels) && this.#isOn(network, pod);
   }
 
@@ -202,10 +203,11 @@ export class PeerTable {
   }
 
   #peersWith(pod: PolicyPod): LivePeers[] {
-    if (pod.finished || pod.addresses.size === 0 || this.#networks.size === 0) return [];
+    if (pod.finished || (pod.addresses.size === 0 && pod.isHost !== true) || this.#networks.size === 0) return [];
     const placement = this.#options.placementOf(pod.namespace);
-    return (placement?.networksOf(pod.addresses) ?? []).flatMap((network) => {
-      const found = this.#networks.get(network)?.filing.matching(pod.namespace, pod.labels) ?? [];
+    return (placement?.networksOf(pod) ?? []).flatMap((network) => {
+      const all = this.#networks.get(network)?.filing.matching(pod.namespace, pod.labels) ?? [];
+      const found = pod.isHost === true ? all.filter(({ selection }) => selection.hosts) : all;
       return found.length > 0 && this.#isOn(network, pod) ? found : [];
     });
   }

@@ -7,6 +7,7 @@ import type { FactStore } from '../../model/fact-store.ts';
 import { nodeSubnetsId } from '../../model/facts.ts';
 import type { TrackedView } from '../../model/tracked-view.ts';
 import type { View } from '../../model/view.ts';
+import { hostPeers } from './host-peers.ts';
 import type { PolicyPod } from './types.ts';
 import { type ReadFailure, Watched } from './watched.ts';
 
@@ -39,6 +40,9 @@ export class Placement {
 
   /** By `nodeSubnetsId`, of nodes with its pods. */
   readonly #nodeSubnets = new Map<string, Watched<readonly Cidr[]>>();
+
+  /** By name, of nodes with its host-network pods. */
+  readonly #hosts = new Map<string, Watched<readonly Ip[]>>();
 
   /** @param onChange its pods are elsewhere now, or their addresses are; with a failure it is not known where */
   constructor(namespace: string, facts: FactStore, view: TrackedView, onChange: (failure?: ReadFailure) => void) {
@@ -73,8 +77,9 @@ export class Placement {
     }
   }
 
-  /** Networks on which addresses of a pod count, each once. */
-  networksOf(addresses: ReadonlyMap<string, readonly Ip[]>): readonly string[] {
+  /** Networks on which addresses of a pod count, each once. Nodes are on the default one only: the others are isolated from them. */
+  networksOf({ addresses, isHost }: Pick<PolicyPod, 'addresses' | 'isHost'>): readonly string[] {
+    if (isHost === true) return this.#site.value.isOnDefault ? [DEFAULT_NETWORK_NAME] : [];
     const names: string[] = [];
     for (const key of addresses.keys()) {
       const network = this.#attachment(key)?.network;
@@ -84,7 +89,10 @@ export class Placement {
   }
 
   /** Those that are of the network's own subnets; on layer 3 of those of the pod's node, once it has some. */
-  addressesOn(network: string, { addresses, node }: Pick<PolicyPod, 'addresses' | 'node'>): readonly Ip[] {
+  addressesOn(network: string, pod: Pick<PolicyPod, 'addresses' | 'node' | 'isHost'>): readonly Ip[] {
+    const { addresses, node } = pod;
+    if (pod.isHost === true)
+      return node === undefined || !this.networksOf(pod).includes(network) ? [] : this.#addressesOf(node);
     const parts: (readonly Ip[])[] = [];
     for (const [key, ips] of addresses) {
       const attachment = this.#attachment(key);
@@ -99,8 +107,19 @@ export class Placement {
     return parts.length === 1 ? (parts[0] ?? []) : parts.flat();
   }
 
+  /** Of a node as a peer of pods on the default network: they see its management port's as a source, and send to the others. */
+  #addressesOf(node: string): readonly Ip[] {
+    const known = this.#hosts.get(node);
+    if (known !== undefined) return known.value;
+    const watched = new Watched(this.#facts, this.#view, (view) => hostPeers(node, view), this.#onChange);
+    this.#hosts.set(node, watched);
+    return watched.value;
+  }
+
   stop(): void {
     this.#site.stop();
+    for (const watched of this.#hosts.values()) watched.stop();
+    this.#hosts.clear();
     for (const { watched } of this.#attachments.values()) watched.stop();
     this.#attachments.clear();
     for (const watched of this.#nodeSubnets.values()) watched.stop();

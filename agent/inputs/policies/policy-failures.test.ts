@@ -223,7 +223,7 @@ describe('PolicyIndex that fails', () => {
     const selector = canonicalSelector({});
     const filing = new PeerFiling(new Map([['red', { name: 'red', labels: {}, problems: [] }]]));
     for (let index = 0; index < 150_000; index += 1)
-      filing.add({ selection: { text: String(index), scope, selector }, selector });
+      filing.add({ selection: { text: String(index), scope, selector, hosts: true }, selector });
     expect(filing.matching('red', {})).toHaveLength(150_000);
   });
 

@@ -18,7 +18,7 @@ import {
   type Spec,
   type Tenant,
 } from '../../testing/naive-policies.ts';
-import { PolicyWorld, WORLD_NETWORKS, type WorldPod } from '../../testing/policy-world.ts';
+import { PolicyWorld, WORLD_HOSTS, WORLD_NETWORKS, type WorldPod } from '../../testing/policy-world.ts';
 
 type Event =
   | { readonly kind: 'namespace'; readonly name: string; readonly known: KnownNamespace | undefined }
@@ -93,8 +93,10 @@ const pod = fc
     hosts: fc.tuple(host, host),
     hasDefault: fc.boolean(),
     stranger: fc.constantFrom(false, false, false, true),
+    host: fc.constantFrom(undefined, undefined, undefined, undefined, 'h1', 'h2'),
   })
-  .map(({ hosts: [first, second], hasDefault, stranger, ...rest }) => (namespace: string): WorldPod => {
+  .map(({ hosts: [first, second], hasDefault, stranger, host: node, ...rest }) => (namespace: string): WorldPod => {
+    if (node !== undefined) return { ...rest, isHost: true, node };
     const own = namespace in WORLD_NETWORKS ? { [`${namespace}/net`]: [`10.0.0.${second}`, `fd00::${second}`] } : {};
     // By another namespace's NAD, and outside of the network's subnets.
     const foreign = stranger ? { 't1/net': ['10.0.0.7'], [`${namespace}/net`]: ['10.9.0.1', `10.0.0.${second}`] } : {};
@@ -217,7 +219,15 @@ const PROBES: readonly (readonly [PolicyProtocol, number])[] = [
   ['tcp', 8081],
   ['udp', 53],
 ];
-const OUTSIDE = ['1.2.3.4', '10.0.0.0', '10.0.0.3', '10.128.0.1', 'fd00::3', '2001:db8::1'].map(parseIp);
+const OUTSIDE = [
+  ...Object.values(WORLD_HOSTS).flat(),
+  '1.2.3.4',
+  '10.0.0.0',
+  '10.0.0.3',
+  '10.128.0.1',
+  'fd00::3',
+  '2001:db8::1',
+].map(parseIp);
 
 const expectNaive = (facts: FactStore, objects: Objects): void => {
   const wrong: string[] = [];
@@ -227,7 +237,7 @@ const expectNaive = (facts: FactStore, objects: Objects): void => {
   ]);
   for (const [at, target] of objects.pods) {
     const network = networkOf(at, objects);
-    if (target.isLocal !== true || target.finished === true || network === undefined) {
+    if (target.isLocal !== true || target.isHost === true || target.finished === true || network === undefined) {
       expect(facts.get('podPolicy', at)).toBeUndefined();
       continue;
     }

@@ -13,6 +13,8 @@ export interface Selection {
   readonly text: string;
   readonly scope: { readonly namespace: string } | { readonly namespaces: CanonicalSelector };
   readonly selector: CanonicalSelector;
+  /** Host-network pods are selected, too. */
+  readonly hosts: boolean;
 }
 
 export type TemplatePeers =
@@ -60,6 +62,7 @@ export const EVERY_POD: Selection = {
   text: 'all pods in all namespaces',
   scope: { namespaces: canonicalSelector({}) },
   selector: canonicalSelector({}),
+  hosts: true,
 };
 
 /** How many prefixes more the policy may have. */
@@ -109,9 +112,10 @@ export const selectionOf = ({ namespaces, pods }: PodPeer, namespace: string): S
   if (selector.isImpossible || scope?.isImpossible === true) return undefined;
   const what = selector.text === '' ? 'all pods' : `pods ${selector.text}`;
   // A selector in its canonical form has blanks only within a requirement or a quoted text, and no text begins with this word.
-  if (scope === undefined) return { text: `${what} in namespace ${namespace}`, scope: { namespace }, selector };
+  if (scope === undefined)
+    return { text: `${what} in namespace ${namespace}`, scope: { namespace }, selector, hosts: true };
   const where = scope.text === '' ? 'all namespaces' : `namespaces ${scope.text}`;
-  return { text: `${what} in ${where}`, scope: { namespaces: scope }, selector };
+  return { text: `${what} in ${where}`, scope: { namespaces: scope }, selector, hosts: true };
 };
 
 const portsOf = (ports: readonly PolicyPort[]): RuleTemplate['ports'] => {

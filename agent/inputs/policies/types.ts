@@ -6,11 +6,14 @@ import type { AclSeverity, PolicyProtocol } from '../../model/policies/facts.ts'
 import type { Problem } from '../problem.ts';
 import type { PolicyCost } from './cost.ts';
 
-/** A pod of any node that is no host-network pod: its labels, and addresses by NAD key. Equal parts are one object. */
+/** A pod of any node: its labels, and addresses by NAD key. Equal parts are one object. */
 export interface PolicyPod {
   readonly namespace: string;
   readonly labels: Labels;
+  /** Never of a host-network pod, which no policy isolates. */
   readonly isLocal: boolean;
+  /** A host-network pod: its addresses are those of its node. */
+  readonly isHost?: true | undefined;
   /** Absent until the pod is scheduled. */
   readonly node?: string | undefined;
   /** Succeeded or failed: its addresses are others' now. */

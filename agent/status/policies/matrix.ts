@@ -12,7 +12,9 @@ const MAX_LOOKS = 500_000;
 const LOOKS_OF_ADMIN_RULE = 5;
 
 export const reportPolicyMatrix = (given: PolicyReportSources, namespace: string): PolicyMatrixStatus => {
-  const found = [...given.policyLookup.pods()].filter(([, pod]) => pod.namespace === namespace && !pod.finished);
+  const found = [...given.policyLookup.pods()].filter(
+    ([, pod]) => pod.namespace === namespace && !pod.finished && pod.isHost !== true,
+  );
   const pods = found.map(([key]) => key).sort();
   if (pods.length > MAX_PODS)
     return { pods: [], ends: [], message: `namespace ${namespace} has ${pods.length} pods, more than ${MAX_PODS}` };

@@ -1,7 +1,9 @@
 /** The other end of a connection, as far as this node knows it. */
 import { DEFAULT_NETWORK_NAME } from '../../../api/names.ts';
 import { type Ip, isIp, parseIp } from '../../../net/ip.ts';
+import { type HostView, hostPeers } from '../../inputs/policies/host-peers.ts';
 import type { PolicyPod } from '../../inputs/policies/types.ts';
+import { nodeSubnetsId } from '../../model/facts.ts';
 import type { PolicyReportSources } from './sources.ts';
 
 export interface PeerEnd {
@@ -14,6 +16,13 @@ export interface PeerEnd {
   readonly problem?: string | undefined;
 }
 
+const hostView = (facts: PolicyReportSources['facts'], node: string): HostView => ({
+  node,
+  network: (name) => facts.get('network', name),
+  nodeSubnets: (of, network) => facts.get('nodeSubnets', nodeSubnetsId(of, network)) ?? [],
+  hostAddresses: (of) => facts.get('hostAddresses', of) ?? [],
+});
+
 /** @param network of the pod itself, where a policy selects it */
 export const peersOf = (
   { facts, policyLookup }: PolicyReportSources,
@@ -25,9 +34,12 @@ export const peersOf = (
   if (here === undefined) return unknown(`namespace ${own.namespace} waits for its primary network`);
   if (isIp(peer)) return { network: here, addresses: [parseIp(peer)], verdict: 'unknown' };
   const other = policyLookup.pod(peer);
-  if (other === undefined)
-    return unknown(`${peer} is not known: there is no such pod, or it is on the network of its node`, here);
+  if (other === undefined) return unknown(`${peer} is not known: there is no such pod`, here);
   if (other.finished) return unknown(`${peer} has ended`, here);
+  if (other.isHost === true && here !== DEFAULT_NETWORK_NAME)
+    return unknown(`${peer} is on the network of its node, which policies of ${here} are not about`, here);
+  if (other.isHost === true && other.node !== undefined)
+    return { network: here, addresses: hostPeers(other.node, hostView(facts, other.node)), verdict: 'unknown' };
   const there = networkOfNamespace(facts, other.namespace);
   if (there !== undefined && there !== here) {
     const problem = `${peer} is on network ${there} and not on ${here}: networks are isolated from each other, whatever policies say`;

@@ -57,6 +57,7 @@ export const podEnd = (
   if (!policyLookup.isRead()) return end('unknown', NOT_READ);
   const own = policyLookup.pod(pod);
   if (own === undefined) return end('unknown', notKnown(pod));
+  if (own.isHost === true) return end('unknown', `${pod} is on the network of its node, where no policy isolates it`);
   if (!own.isLocal) return end('unknown', `${pod} is on another node, whose agent knows`);
   if (own.finished) return end('unknown', `${pod} has ended`);
   if (peer === pod) return end('open', 'what a pod sends to itself passes no policy');
@@ -108,8 +109,7 @@ const lackingOf = (
 
 const NOT_READ = 'policies are not read from the API server yet: what was programmed before is in effect';
 
-const notKnown = (pod: string): string =>
-  `${pod} is not known here: there is no such pod, or it is on the network of its node, where policies do not apply`;
+const notKnown = (pod: string): string => `${pod} is not known here: there is no such pod`;
 
 interface Policies {
   readonly fact: PodPolicyFact;

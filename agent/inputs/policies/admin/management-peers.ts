@@ -9,7 +9,11 @@ import type { NetworkFact } from '../../../model/facts.ts';
 import type { View } from '../../../model/view.ts';
 
 /** @param nodes names of them */
-export const managementPeers = (nodes: readonly string[], network: string, view: View): readonly Ip[] => {
+export const managementPeers = (
+  nodes: readonly string[],
+  network: string,
+  view: Pick<View, 'node' | 'network' | 'nodeSubnets'>,
+): readonly Ip[] => {
   const known = view.network(network);
   if (known === undefined) return [];
   if (known.topology === 'layer3')

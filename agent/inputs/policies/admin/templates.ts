@@ -48,7 +48,7 @@ const peersOf = (peers: readonly AdminPeer[]): AdminPeerTemplate[] => {
   const selections = new Map<string, Selection>();
   for (const peer of peers) {
     const selection = peer.kind === 'pods' ? selectionOf(peer, '') : undefined;
-    if (selection !== undefined) selections.set(selection.text, selection);
+    if (selection !== undefined) selections.set(selection.text, withoutHosts(selection));
   }
   const blocks = blocksOf(peers.flatMap((peer) => (peer.kind === 'networks' ? peer.blocks : [])));
   const selectors = peers.flatMap((peer) => (peer.kind === 'nodes' ? [canonicalSelector(peer.nodes)] : []));
@@ -58,6 +58,11 @@ const peersOf = (peers: readonly AdminPeer[]): AdminPeerTemplate[] => {
     ...(selectors.length === 0 ? [] : [{ kind: 'nodes', selectors } as const]),
   ];
 };
+
+/** The API: "host-networked pods are not included". A set of its own, then, where a NetworkPolicy has the same selectors. */
+const withoutHosts = ({ text, ...selection }: Selection): Selection => ({
+  ...{ ...selection, text: `${text}, not of the host network`, hosts: false },
+});
 
 /** Without families that have none. A union has no more prefixes than its parts, of which the API allows few enough. */
 const blocksOf = (cidrs: readonly Cidr[]): ReadonlyMap<Family, readonly Cidr[]> => {
