@@ -13,6 +13,7 @@ const SIMULATIONS = [
   'agent/desired/convergence.test.ts',
   'agent/features/services/rules.property.test.ts',
   'agent/inputs/names.property.test.ts',
+  'agent/inputs/policies/many-policies.test.ts',
   'agent/inputs/policies/policy-index.property.test.ts',
   'agent/inputs/policies/policy-projection.property.test.ts',
   'cli/why/plans.property.test.ts',
