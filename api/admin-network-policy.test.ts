@@ -155,23 +155,47 @@ describe('parseAdminPolicy', () => {
     ]);
   });
 
-  it('allows nobody by a domain name, and the rest of the rule', () => {
-    const to = [{ domainNames: ['*.example.com'] }, { networks: ['10.0.0.0/8'] }];
+  it('allows by the domain names that can be resolved, and the rest of the rule', () => {
+    const to = [{ domainNames: ['*.example.com', 'WWW.example.com', 'bücher.example'] }, { networks: ['10.0.0.0/8'] }];
     const { egress, findings } = parse('AdminNetworkPolicy', {
       priority: 1,
       subject: SUBJECT,
       egress: [
         { action: 'Allow', to },
         { action: 'Deny', to },
+        { action: 'Allow', to: [{ domainNames: ['*.example.com'] }] },
       ],
     });
     expect(egress).toEqual([
-      { action: 'allow', peers: [{ kind: 'networks', blocks: ['10.0.0.0/8'] }], ports: [] },
+      {
+        action: 'allow',
+        peers: [
+          { kind: 'domains', names: ['www.example.com.'] },
+          { kind: 'networks', blocks: ['10.0.0.0/8'] },
+        ],
+        ports: [],
+      },
       { action: 'deny', peers: [{ kind: 'any' }], ports: [] },
+      { action: 'allow', peers: [], ports: [] },
     ]);
+    const wildcard =
+      '"*.example.com" is a wildcard, and no server can be asked which names it stands for: name each of them';
     expect(findings).toEqual([
-      'spec.egress[0]: domainNames are not resolved; the rule does not allow them',
+      `spec.egress[0]: ${wildcard}, and 1 more; the rule does not allow what it names so`,
       'spec.egress[1]: domainNames are only for rules that allow; the rule denies everything',
+      `spec.egress[2]: ${wildcard}; the rule does not allow what it names so`,
+    ]);
+  });
+
+  it('closes the rules with too many domain names', () => {
+    const domainNames = Array.from({ length: 25 }, (_, index) => `n${index}.example.com`);
+    const rule = { action: 'Accept', to: Array(6).fill({ domainNames }) };
+    const { egress, findings } = parse('ClusterNetworkPolicy', {
+      ...{ tier: 'Admin', priority: 1, subject: SUBJECT, egress: [rule, rule] },
+    });
+    expect(egress.map(({ peers }) => peers.length)).toEqual([6, 0]);
+    expect(findings).toEqual([
+      'spec.egress[1]: with it the policy has more than 256 domain names; the rule allows nothing',
     ]);
   });
 

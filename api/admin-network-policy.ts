@@ -59,7 +59,7 @@ const bodyOf = (
   { subject, ingress, egress }: z.output<z.ZodObject<typeof specFields>>,
   schemas: typeof V1ALPHA1,
 ): Pick<AdminPolicy, 'subject' | 'ingress' | 'egress' | 'findings'> => {
-  const reading: Reading = { findings: [], pairs: 0 };
+  const reading: Reading = { findings: [], pairs: 0, names: 0 };
   return {
     subject,
     ingress: readRules(schemas.ingress, ingress, 'spec.ingress', reading),

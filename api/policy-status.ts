@@ -73,6 +73,21 @@ export const isolatedPodSchema = z.object({
   message: z.string().optional(),
 });
 
+/** What a domain name stands for on this node. */
+const domainStatusSchema = z.object({
+  /** Without the dot of the root. */
+  name: z.string(),
+  state: z.enum(['unresolved', 'resolved', 'failed']),
+  /** Of both families, on networks that do not have them themselves. */
+  addresses: z.array(z.string()),
+  /** Since the last answer; absent: there has been none. */
+  answeredSecondsAgo: z.int().optional(),
+  /** Why there is no answer. */
+  problem: z.string().optional(),
+  /** What of the answers does not count. */
+  notes: z.array(z.string()),
+});
+
 /** An administrators' policy that pods of this node are subjects of. */
 export const adminPolicyStatusSchema = z.object({
   /** `AdminNetworkPolicy/name` */
@@ -84,6 +99,8 @@ export const adminPolicyStatusSchema = z.object({
   message: z.string().optional(),
   /** How many rules it has on this node. */
   ruleCount: z.int(),
+  /** That its rules name, where it is asked about; absent from older agents. */
+  domains: z.array(domainStatusSchema).optional(),
   /** Where it, or its sets, are asked about. */
   rules: z.array(
     z.object({
@@ -197,6 +214,7 @@ export type PolicyRuleStatus = z.output<typeof policyRuleStatusSchema>;
 export type IsolatedPodStatus = z.output<typeof isolatedPodSchema>;
 export type PolicyVerdict = z.output<typeof verdictSchema>;
 export type EndAdminRuleStatus = z.output<typeof endAdminRuleSchema>;
+export type DomainStatus = z.output<typeof domainStatusSchema>;
 export type AdminPolicyStatus = z.output<typeof adminPolicyStatusSchema>;
 export type EndRuleStatus = z.output<typeof endRuleSchema>;
 export type EndFamilyStatus = z.output<typeof endFamilySchema>;

@@ -11,6 +11,7 @@ export const LOG_FIELDS = {
   command: 'of CNI: ADD, DEL, CHECK, GC, STATUS',
   database: 'an OVSDB database: northbound, southbound, openvswitch',
   details: 'what more is known of an error',
+  domain: 'a domain name that rules name',
   encapIps: 'IP addresses of the tunnel endpoint',
   err: 'an error with its stack',
   failed: 'number of items that could not be written',

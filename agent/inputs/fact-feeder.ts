@@ -13,6 +13,7 @@ import { NodeIndex } from './node-index.ts';
 import type { NodeProjection } from './node-projection.ts';
 import { PodIndex } from './pod-index.ts';
 import type { PodProjection } from './pod-projection.ts';
+import { DomainTable } from './policies/domain-table.ts';
 import type { PolicyCaches } from './policy-caches.ts';
 import { PolicyKeeper } from './policy-keeper.ts';
 import { ServiceIndex } from './service-index.ts';
@@ -78,7 +79,8 @@ export const feedFacts = (
       for (const service of new Set([before?.service, after?.service])) changeSlices(facts, caches, service);
     }),
   ];
-  const policies = new PolicyKeeper({ facts, settings, caches: caches.policies, clock });
+  const domains = new DomainTable(facts);
+  const policies = new PolicyKeeper({ facts, settings, domains, caches: caches.policies, clock });
   return {
     networks,
     nodes,

@@ -11,6 +11,7 @@ import { AdminTable } from './policies/admin/admin-table.ts';
 import type { PolicyNode } from './policies/admin/node-peers.ts';
 import { NodePeers } from './policies/admin/node-peers.ts';
 import { SiteRules } from './policies/admin/site-rules.ts';
+import { DomainTable } from './policies/domain-table.ts';
 import { HeldRules } from './policies/held-rules.ts';
 import { PeerFiling } from './policies/peer-filing.ts';
 import { PeerTable } from './policies/peer-table.ts';
@@ -35,7 +36,8 @@ const setUp = () => {
     nodes: createStaticCache<PolicyNode>(),
     admin: { AdminNetworkPolicy: createStaticCache<AdminProjection>() },
   };
-  const keep = (facts: FactStore) => new PolicyKeeper({ facts, settings: SETTINGS, caches, clock });
+  const keep = (facts: FactStore) =>
+    new PolicyKeeper({ facts, settings: SETTINGS, domains: new DomainTable(facts), caches, clock });
   const { facts } = new PolicyWorld();
   return { clock, caches, keep, facts, keeper: keep(facts) };
 };
@@ -46,7 +48,7 @@ const policy = (key: string, spec: object): PolicyProjection => {
 };
 
 const KINDS = [
-  ...(['policyRule', 'adminRule', 'subjectSet', 'peerSet', 'denyGroup'] as const),
+  ...(['policyRule', 'adminRule', 'subjectSet', 'peerSet', 'domainSet', 'denyGroup'] as const),
   ...(['podPolicy', 'policyPeer', 'decidedPod'] as const),
 ] satisfies readonly FactKind[];
 

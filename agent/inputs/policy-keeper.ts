@@ -8,6 +8,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { FactStore, FactWriter } from '../model/fact-store.ts';
 import type { FactKind } from '../model/facts.ts';
 import type { LocalSettings } from '../model/view.ts';
+import { type DomainTable, DomainUses } from './policies/domain-table.ts';
 import { PolicyIndex } from './policies/policy-index.ts';
 import { followPolicies, type PolicyCaches, type PolicyFollower } from './policy-caches.ts';
 import type { Problem } from './problem.ts';
@@ -15,6 +16,8 @@ import type { Problem } from './problem.ts';
 export interface PolicyKeeperOptions {
   readonly facts: FactStore;
   readonly settings: LocalSettings;
+  /** Shared with all others whose rules name domain names. */
+  readonly domains: DomainTable;
   /** Absent: there are no policies. */
   readonly caches: PolicyCaches | undefined;
   /** Absent: what failed stays so until the object changes. */
@@ -25,6 +28,8 @@ export class PolicyKeeper {
   readonly #options: PolicyKeeperOptions;
   readonly #backoff = new Backoff({ minMs: 1000, maxMs: MAX_WAIT_MS });
   #index: PolicyIndex;
+  /** Of the index. */
+  #domains: DomainUses;
   #unfollow: () => void = () => undefined;
   #cancel: (() => void) | undefined;
   #lastMs = Number.NEGATIVE_INFINITY;
@@ -34,6 +39,7 @@ export class PolicyKeeper {
   constructor(options: PolicyKeeperOptions) {
     const { facts, caches } = options;
     this.#options = options;
+    this.#domains = new DomainUses(options.domains);
     this.#index = this.#newIndex(facts);
     if (caches !== undefined) this.#unfollow = followPolicies(this.#follower(), caches);
   }
@@ -60,7 +66,7 @@ export class PolicyKeeper {
 
   #newIndex(writer: FactWriter): PolicyIndex {
     const { facts, settings } = this.#options;
-    return new PolicyIndex({ facts, settings, writer, onFailure: () => this.#schedule() });
+    return new PolicyIndex({ facts, settings, writer, domains: this.#domains, onFailure: () => this.#schedule() });
   }
 
   /** What even escapes the index has not reached it. */
@@ -99,13 +105,16 @@ export class PolicyKeeper {
   }
 
   #rebuild(caches: PolicyCaches): void {
-    const { facts } = this.#options;
+    const { facts, domains } = this.#options;
     this.#unfollow();
     this.#index.stop();
     const ledger = new Ledger(facts);
+    const before = this.#domains;
+    this.#domains = new DomainUses(domains);
     this.#index = this.#newIndex(ledger);
     this.#unfollow = followPolicies(this.#follower(), caches);
     ledger.dropOthers();
+    before.end();
     this.#rebuilds += 1;
   }
 }

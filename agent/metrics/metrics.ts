@@ -4,6 +4,7 @@ import type { BackendName } from '../../api/agent-status.ts';
 import type { CallFailure } from '../cni/call-failure.ts';
 import type { CniObservation } from '../cni/phases.ts';
 import type { DatabaseName, DatabaseObservation } from '../databases/database.ts';
+import type { DnsObservation } from '../dns/resolver.ts';
 import type { DatapathBackend } from '../reconcile/node-datapath.ts';
 import type { LoopObservation } from '../reconcile/reconcile-loop.ts';
 import type { ReportObservation } from '../status/network-report/reporter.ts';
@@ -20,6 +21,8 @@ export interface AgentMetrics {
   repaired(backend: BackendName): void;
   rendered(fragments: number, seconds: number): void;
   networkReport(observation: ReportObservation): void;
+  /** A question about a domain name has been answered, or not. */
+  domainQuery(result: DnsObservation['result']): void;
   /** A number that is asked for when somebody reads the metrics. */
   gauge(name: GaugeName, read: () => number): void;
   /** Many of them, distinguished by labels. */
@@ -46,6 +49,7 @@ export const createAgentMetrics = (registry = new Registry()): AgentMetrics => {
   });
   const fragments = new Counter({ ...described('udn_agent_rendered_fragments_total'), registers });
   const reports = new Counter({ ...described('udn_agent_network_reports_total'), registers });
+  const domains = new Counter({ ...described('udn_agent_domain_queries_total'), registers });
   const shared = {
     drift: new Counter({ ...described('udn_agent_drift_repairs_total'), registers }),
     retries: new Counter({ ...described('udn_agent_retries_total'), registers }),
@@ -63,6 +67,7 @@ export const createAgentMetrics = (registry = new Registry()): AgentMetrics => {
       renders.observe(seconds);
     },
     networkReport: ({ kind }) => reports.inc({ result: kind }),
+    domainQuery: (result) => domains.inc({ result }),
     gauges: (name, read) => {
       new Gauge<string>({
         ...described(name),

@@ -77,6 +77,28 @@ export const AGENT_METRICS = {
     help: 'How often the agent has worked out all policies anew since it started, after such an error.',
     use: 'debugging: with `udn_agent_policy_failures`, whether that helped',
   },
+  udn_agent_domain_names: {
+    type: 'gauge',
+    help: 'Domain names that rules of policies name, by state: unresolved, resolved, failed.',
+    labels: ['state'],
+    use: 'alert: `state="failed"` above 0 for 15 minutes; `udnctl problems` names them and the server\'s answer',
+  },
+  udn_agent_domain_addresses: {
+    type: 'gauge',
+    help: 'Addresses that these names stand for, with those of answers before the last that still count.',
+    use: 'capacity: each is an element of an address set per network that has such a rule',
+  },
+  udn_agent_domain_age_seconds: {
+    type: 'gauge',
+    help: 'Time since the last answer about the name that has gone without one for the longest.',
+    use: 'alert: above 2700 for 15 minutes: after an hour without an answer nothing is allowed by the name',
+  },
+  udn_agent_domain_queries_total: {
+    type: 'counter',
+    help: 'Questions about these names, by result: addresses, nonexistent, failed.',
+    labels: ['result'],
+    use: 'capacity: about two per name and time to live, and no more than 100 per second',
+  },
   udn_agent_ovsdb_connected: {
     type: 'gauge',
     help: '1 while the database can be reached.',

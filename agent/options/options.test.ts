@@ -98,3 +98,16 @@ describe('the flags about encryption', () => {
     expect(() => encryptionOf(...args)).toThrow(message);
   });
 });
+
+it('reads the DNS servers', () => {
+  const serversOf = (...args: string[]) => {
+    const command = parseAgentCommand(['--node', 'n1', ...args], {});
+    return command.kind === 'run' ? command.options.dnsServers : undefined;
+  };
+  expect(serversOf()).toEqual([]);
+  expect(serversOf('--dns-servers', '192.0.2.53, [2001:db8::53]:5353')).toEqual([
+    { ip: '192.0.2.53', port: 53 },
+    { ip: '2001:db8::53', port: 5353 },
+  ]);
+  expect(() => serversOf('--dns-servers', 'dns.example.com')).toThrow('--dns-servers: "dns.example.com"');
+});

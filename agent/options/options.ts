@@ -19,8 +19,10 @@ import {
   readLogLevel,
 } from '../../program/flags.ts';
 import { METRICS_FLAGS, type MetricsOptions, readMetricsOptions } from '../../program/metrics-listeners.ts';
+import type { DnsServer } from '../dns/servers.ts';
 import type { TunnelEncryption } from '../model/view.ts';
 import type { GatewayOptions } from '../node/uplink/types.ts';
+import { DNS_FLAGS, readDnsServers } from './dns.ts';
 import { ENCRYPTION_FLAGS, readEncryption } from './encryption.ts';
 import { GATEWAY_FLAGS, readGatewayOptions } from './gateway.ts';
 
@@ -55,6 +57,8 @@ export interface AgentOptions {
   readonly allowedDefaultServices: readonly string[];
   /** Of one network on this node; 0: any number; absent: by the size of the node's table. */
   readonly connectionsPerNetwork: number | undefined;
+  /** Empty: those of resolv.conf. */
+  readonly dnsServers: readonly DnsServer[];
   readonly cluster: ClusterConfig;
 }
 
@@ -75,6 +79,7 @@ export type CleanupOptions = Omit<
   | 'networkGraceSeconds'
   | 'allowedDefaultServices'
   | 'connectionsPerNetwork'
+  | 'dnsServers'
 >;
 
 export type AgentCommand =
@@ -136,6 +141,7 @@ const FLAGS: readonly Flag[] = [
     help: 'maximum number of connections of a network on this node; 0: unlimited',
     defaultText: 'a sixteenth of nf_conntrack_max',
   },
+  ...DNS_FLAGS,
   ...CLUSTER_FLAGS,
 ];
 
@@ -195,6 +201,7 @@ const readOptions = (flags: Flags): AgentOptions => {
     networkGraceSeconds: readSeconds(flags, 'network-grace', DEFAULT_GRACE_SECONDS),
     allowedDefaultServices: readAllowed(flags.text('udn-allowed-default-services') ?? DEFAULT_ALLOWED_SERVICES),
     connectionsPerNetwork: readConnections(flags.text('connections-per-network')),
+    dnsServers: readDnsServers(flags),
     ...readLocal(flags),
   };
 };

@@ -6,6 +6,8 @@ import type { CniHandler } from '../cni/handler.ts';
 import type { OvsPorts } from '../cni/ovs-ports.ts';
 import type { PluginKeeper } from '../cni/plugin-keeper.ts';
 import type { ConnectionUsage } from '../connections/usage.ts';
+import { problemsOfDomains } from '../dns/observe.ts';
+import type { Domains } from '../dns/start.ts';
 import type { EncryptionState } from '../encryption/encryption.ts';
 import type { PeerWatch } from '../encryption/peers.ts';
 import { FEATURES } from '../features/index.ts';
@@ -43,6 +45,7 @@ export interface Parts {
   readonly cluster: ClusterConfig;
   readonly networkRendering: LocalSettings['networkRendering'];
   readonly reconcilers: Reconcilers;
+  readonly domains: Pick<Domains, 'names'>;
 }
 
 /** What the status server reads, always as it is at the moment. */
@@ -62,6 +65,7 @@ export const reportSources = ({
   cluster,
   networkRendering,
   reconcilers,
+  domains,
 }: Parts): ReportSources => ({
   node,
   facts: core.facts,
@@ -81,6 +85,7 @@ export const reportSources = ({
     }),
   ownersOver: (subject, key) => FEATURES.flatMap(({ name, over }) => (over === subject ? `${name}:${key}` : [])),
   serviceSubnets: cluster.serviceSubnets,
+  domainState: (name) => domains.names.state(name),
   policyLookup: policyLookupOf({ inputs }, core.feeder),
   components: () => health.components(),
   policies: (signal) => readPolicies(client, {}, signal),
@@ -101,6 +106,7 @@ export const reportSources = ({
       .problems()
       .map((message): Problem => ({ object: `Node/${node}`, message, cause: 'tunnels-not-encrypted' })),
     ...peers.problems(),
+    ...problemsOfDomains(node, domains.names),
     ...drift.problems(node),
     ...problemsOfVersions(node, daemonVersions(databases)),
   ],

@@ -13,7 +13,16 @@ import { serveStatus } from './server.ts';
 interface Parts
   extends Pick<
     SourceParts,
-    'core' | 'ports' | 'handler' | 'plugin' | 'keeper' | 'nodePorts' | 'encryption' | 'reconcilers' | 'health'
+    | 'core'
+    | 'ports'
+    | 'handler'
+    | 'plugin'
+    | 'keeper'
+    | 'nodePorts'
+    | 'encryption'
+    | 'reconcilers'
+    | 'health'
+    | 'domains'
   > {
   readonly edges: Edges;
   readonly local: LocalNode;

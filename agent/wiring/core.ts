@@ -36,6 +36,8 @@ export interface CoreOptions {
   readonly local: Pick<NodeKeeper, 'feed'>;
   /** Keeps the facts about neighbours outside. The result ends it. */
   readonly followNeighbours: (facts: FactStore) => () => void;
+  /** Keeps the facts about what domain names stand for. The result ends it. */
+  readonly followDomains: (facts: FactStore) => () => void;
   /** Keeps the facts about cgroups. */
   readonly followCgroups: (facts: FactStore) => Pick<Cgroups, 'stop'>;
   /** Where flows, the host's network stack and ports, and nftables get the desired state of them. */
@@ -87,6 +89,7 @@ export const startCore = (options: CoreOptions): Core => {
   const unfeed = options.local.feed(facts);
   const unfollow = options.followNeighbours(facts);
   const cgroups = options.followCgroups(facts);
+  const endDomains = options.followDomains(facts);
   const feeder = feedFacts(facts, inputs, settings, settings.node, systemClock);
   const stopPolicyEvents = reportPolicies(options, feeder);
   engine.start();
@@ -106,6 +109,7 @@ export const startCore = (options: CoreOptions): Core => {
       feeder.stop();
       unfeed();
       unfollow();
+      endDomains();
       cgroups.stop();
       usage.stop();
       annotator.stop();

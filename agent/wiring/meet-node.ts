@@ -27,15 +27,20 @@ const knowNode = async ({ options, log, signal }: AgentContext, { inputs, databa
       signal,
     ),
     inputs.whenSynced(signal),
-    knowNeighbours(databases, signal),
+    knowDatabases(databases, signal),
   ]);
   log.info({ chassis: local.chassisId, encapIps: local.encapIps }, 'node state loaded');
   return local;
 };
 
-/** What the bridge answers with is not to be taken away first by an agent that starts again. */
-const knowNeighbours = ({ neighbours }: Databases, signal: AbortSignal): Promise<void> =>
-  // Without them, networks ask outside.
-  enough(NEIGHBOURS_MS, signal, (soon) => neighbours.whenSynced(soon));
+/**
+ * What the bridge answers with is not to be taken away first by an agent that starts again, and neither is what domain names stood for: the
+ * answers are in sets of the northbound database.
+ */
+const knowDatabases = ({ neighbours, northbound }: Databases, signal: AbortSignal): Promise<void> =>
+  // Without them, networks ask outside, and nothing is allowed by a name before its first answer.
+  enough(DATABASES_MS, signal, async (soon) => {
+    await Promise.all([neighbours.whenSynced(soon), northbound.replica.whenSynced(soon)]);
+  });
 
-const NEIGHBOURS_MS = 2_000;
+const DATABASES_MS = 2_000;

@@ -2,6 +2,7 @@
 import { systemClock } from '../../base/clock.ts';
 import { openConntrack } from '../../datapath/conntrack/conntrack.ts';
 import { connectionLimit, readTableSize } from '../connections/limit.ts';
+import { type Domains, startDomains } from '../dns/start.ts';
 import { nodeAnnotations } from '../node/annotations.ts';
 import { followCgroups } from '../node/cgroups/start.ts';
 import type { LocalNode } from '../node/local-node.ts';
@@ -30,6 +31,7 @@ export interface ProgrammedNode {
   readonly core: Core;
   readonly reconcilers: Reconcilers;
   readonly gone: GoneNetworks;
+  readonly domains: Domains;
 }
 
 /** Renders everything, and lets the reconcilers compare. @param resources ends it with the agent */
@@ -41,6 +43,7 @@ export const programNode = (
   const { options, buildFolder, log } = context;
   const { cluster, southboundRemote, networkRendering } = options;
   const { inputs, databases, writer, emitPodEvent, emitServiceEvent, emitNodeEvent, emitPolicyEvent, metrics } = edges;
+  const domains = startDomains(options, { databases, metrics }, log);
   const core = startCore({
     settings: {
       ...{ node: local.name, cluster, encapIps: local.encapIps, southboundRemote },
@@ -52,6 +55,7 @@ export const programNode = (
     local: keeper,
     datapath: { ...datapath.sinks, nodePorts: nodePorts.sink },
     followNeighbours: (facts) => startNeighbours(facts, local.name, edges, log),
+    followDomains: domains.follow,
     followCgroups: (facts) => followCgroups(facts, context, edges),
     writer,
     emitPodEvent,
@@ -80,5 +84,5 @@ export const programNode = (
   });
   resources.defer(keeper.listen(() => publisher.publish()));
   resources.defer(() => publisher.stop());
-  return { core, reconcilers, gone };
+  return { core, reconcilers, gone, domains };
 };

@@ -12,7 +12,10 @@ export interface RuleFields {
   readonly ports: readonly AdminPort[];
 }
 
-export type WrittenPeer = AdminPeer | { readonly kind: 'domains' };
+/** Names of domains as they are written: one that cannot be resolved is not allowed, and the rest of its rule is. */
+export type WrittenPeer =
+  | Exclude<AdminPeer, { readonly kind: 'domains' }>
+  | { readonly kind: 'domains'; readonly names: readonly string[] };
 
 /** Of peers, and of ports, of a rule of v1alpha1; v1alpha2 has 25. */
 const MAX_ITEMS = 100;
@@ -48,7 +51,7 @@ export const egressPeer = oneOf({
 }).transform(({ nodes, networks, domainNames, ...fields }): WrittenPeer => {
   if (nodes !== undefined) return { kind: 'nodes', nodes };
   if (networks !== undefined) return { kind: 'networks', blocks: networks };
-  return domainNames === undefined ? { kind: 'pods', ...podsOf(fields) } : { kind: 'domains' };
+  return domainNames === undefined ? { kind: 'pods', ...podsOf(fields) } : { kind: 'domains', names: domainNames };
 });
 
 export const portNumber = z.int().min(1).max(65_535);

@@ -1,6 +1,7 @@
 /** Rules of a policy, one by one: what cannot be read closes its rule and no other. */
 import type { z } from 'zod';
 import { messageOf } from '../../base/error-message.ts';
+import { type DomainName, parseDomainName } from '../../net/domain-name.ts';
 import { ApiError } from '../errors.ts';
 import { parseWith } from '../parse.ts';
 import type { RuleFields, WrittenPeer } from './fields.ts';
@@ -12,6 +13,8 @@ export interface Reading {
   readonly findings: string[];
   /** Of peers and ports, in all rules: about as many ACLs as they make on a network. */
   pairs: number;
+  /** Domain names, in all rules. */
+  names: number;
 }
 
 /** @param path of the list, for messages */
@@ -49,18 +52,44 @@ const checked = (rule: RuleFields): RuleFields => {
 /** @throws ApiError */
 const counted = (rule: RuleFields, reading: Reading): RuleFields => {
   reading.pairs += rule.peers.length * Math.max(1, rule.ports.length);
-  if (reading.pairs <= MAX_PAIRS) return rule;
-  throw new ApiError('ERR_API_RULE', `with it the policy has more than ${MAX_PAIRS} pairs of peers and ports`);
+  reading.names += rule.peers.reduce((sum, peer) => sum + (isDomains(peer) ? peer.names.length : 0), 0);
+  if (reading.pairs > MAX_PAIRS)
+    throw new ApiError('ERR_API_RULE', `with it the policy has more than ${MAX_PAIRS} pairs of peers and ports`);
+  if (reading.names > MAX_NAMES)
+    throw new ApiError('ERR_API_RULE', `with it the policy has more than ${MAX_NAMES} domain names`);
+  return rule;
 };
 
 const MAX_PAIRS = 4096;
+/** Each is two questions to a DNS server, again and again. */
+const MAX_NAMES = 256;
 
 const followed = ({ peers, ...rule }: RuleFields, at: string, findings: string[]): AdminRule => {
-  if (peers.some(isDomains)) findings.push(`${at}: domainNames are not resolved; the rule does not allow them`);
-  return { ...rule, peers: peers.filter((peer) => !isDomains(peer)) };
+  const refusals: string[] = [];
+  const read = peers.flatMap((peer): AdminPeer[] => {
+    if (!isDomains(peer)) return [peer];
+    const names = peer.names.flatMap((name) => readName(name, refusals));
+    return names.length === 0 ? [] : [{ kind: 'domains', names }];
+  });
+  const [first, ...more] = refusals;
+  if (first !== undefined)
+    findings.push(
+      `${at}: ${first}${more.length === 0 ? '' : `, and ${more.length} more`}; the rule does not allow what it names so`,
+    );
+  return { ...rule, peers: read };
 };
 
-const isDomains = (peer: WrittenPeer): peer is Exclude<WrittenPeer, AdminPeer> => peer.kind === 'domains';
+const readName = (name: string, refusals: string[]): DomainName[] => {
+  try {
+    return [parseDomainName(name)];
+  } catch (error) {
+    refusals.push(messageOf(error));
+    return [];
+  }
+};
+
+const isDomains = (peer: WrittenPeer): peer is Extract<WrittenPeer, { readonly kind: 'domains' }> =>
+  peer.kind === 'domains';
 
 /** As the API asks of who meets a peer of which it knows no field: "fail closed", by the rule's action. */
 const closed = (value: unknown): AdminRule =>

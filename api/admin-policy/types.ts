@@ -1,5 +1,6 @@
 /** Policies of administrators, of all kinds, in one form. */
 import type { Cidr } from '../../net/cidr.ts';
+import type { DomainName } from '../../net/domain-name.ts';
 import type { LabelSelector } from '../label-selector.ts';
 
 export const ADMIN_POLICY_KINDS = ['AdminNetworkPolicy', 'BaselineAdminNetworkPolicy', 'ClusterNetworkPolicy'] as const;
@@ -57,7 +58,9 @@ export type AdminPeer =
   | { readonly kind: 'any' }
   | ({ readonly kind: 'pods' } & NamespacedPods)
   | { readonly kind: 'nodes'; readonly nodes: LabelSelector }
-  | { readonly kind: 'networks'; readonly blocks: readonly Cidr[] };
+  | { readonly kind: 'networks'; readonly blocks: readonly Cidr[] }
+  /** Only of rules that allow. */
+  | { readonly kind: 'domains'; readonly names: readonly DomainName[] };
 
 export type AdminPort =
   | {

@@ -38,6 +38,23 @@ describe('administrators’ policies', () => {
         '  Ingress, IPv4, red_red: pass from everybody, TCP 80 (priority 30999)',
       ],
     });
+    const domains: AdminPolicyStatus['domains'] = [
+      {
+        ...{ name: 'a.example', state: 'failed', addresses: ['192.0.2.1', '2001:db8::1'], answeredSecondsAgo: 61 },
+        ...{ problem: 'A: SERVFAIL', notes: ['left out: 10.128.0.1 is in the cluster subnet 10.128.0.0/14'] },
+      },
+      { name: 'b.example', state: 'unresolved', addresses: [], notes: [] },
+      { name: 'c.example', state: 'failed', addresses: [], notes: [], problem: 'AAAA: SERVFAIL' },
+    ];
+    const { lines } = await showPolicy(agent([{ ...keep, domains }]), 'AdminNetworkPolicy/keep');
+    expect(lines.slice(4)).toEqual([
+      '  a.example: 192.0.2.1, 2001:db8::1 (answered 61 s ago)',
+      '    not resolved: A: SERVFAIL',
+      '    left out: 10.128.0.1 is in the cluster subnet 10.128.0.0/14',
+      '  b.example: no address (not answered yet)',
+      '  c.example: no address (never answered)',
+      '    not resolved: AAAA: SERVFAIL',
+    ]);
     await expect(showPolicy(agent([]), 'AdminNetworkPolicy/none')).rejects.toThrow(
       'does not know pods that AdminNetworkPolicy/none is about',
     );

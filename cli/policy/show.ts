@@ -1,6 +1,12 @@
 /** `udnctl policy show NAMESPACE/NAME`: what one policy does on this node. */
 import { ADMIN_POLICY_KINDS } from '../../api/admin-policy/types.ts';
-import type { AdminPolicyStatus, PoliciesStatus, PolicyRuleStatus, PolicyStatus } from '../../api/policy-status.ts';
+import type {
+  AdminPolicyStatus,
+  DomainStatus,
+  PoliciesStatus,
+  PolicyRuleStatus,
+  PolicyStatus,
+} from '../../api/policy-status.ts';
 import { CliError } from '../errors.ts';
 import type { AgentClient } from '../node/agent-client.ts';
 import type { TextOutput } from '../output/format.ts';
@@ -45,7 +51,7 @@ const kindOf = (key: string): string =>
     : `NetworkPolicy ${key}`;
 
 const showAdmin = (admin: AdminPolicyStatus): ShowOutput => {
-  const { policy, tier, targets, rules, state } = admin;
+  const { policy, tier, targets, rules, state, domains = [] } = admin;
   const ordered = rules.toSorted((a, b) => b.priority - a.priority);
   const lines = ordered.map(
     ({ direction, family, action, text, network, priority }) =>
@@ -57,9 +63,28 @@ const showAdmin = (admin: AdminPolicyStatus): ShowOutput => {
       `${policy}, tier ${tier}: ${adminStateText(admin)}`,
       `  pods here: ${targets.length === 0 ? 'none' : targets.join(', ')}`,
       ...lines,
+      ...domains.flatMap(domainLines),
     ],
     exitStatus: state === 'ready' ? 0 : 1,
   };
+};
+
+const domainLines = ({
+  name,
+  state,
+  addresses,
+  answeredSecondsAgo,
+  problem,
+  notes,
+}: DomainStatus): readonly string[] => [
+  `  ${name}: ${addresses.length === 0 ? 'no address' : addresses.join(', ')} (${ageText(state, answeredSecondsAgo)})`,
+  ...(problem === undefined ? [] : [`    not resolved: ${problem}`]),
+  ...notes.map((note) => `    ${note}`),
+];
+
+const ageText = (state: DomainStatus['state'], seconds: number | undefined): string => {
+  if (seconds === undefined) return state === 'failed' ? 'never answered' : 'not answered yet';
+  return `answered ${seconds} s ago`;
 };
 
 const directionLines = (

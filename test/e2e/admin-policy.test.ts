@@ -26,6 +26,7 @@ import {
   probedPod,
   readMembers,
 } from './support/policies/members.ts';
+import { nameServerSetting, serveNames } from './support/policies/name-server.ts';
 import { addressesInSets } from './support/policies/rows.ts';
 import { app, EVERY, FRIENDS, withPolicies } from './support/policies/with-policies.ts';
 import { expectNoDifference } from './support/state/no-difference.ts';
@@ -39,7 +40,10 @@ const FROM_CLIENTS = [{ pods: { namespaceSelector: EVERY, podSelector: { matchLa
 const HOST_PORT = 18_090;
 const TCP: readonly Port[] = [['TCP', 8080]];
 const UDP: readonly Port[] = [['UDP', 8081]];
-const cluster = useCluster({ name: 'test-admin-policy', ipFamily: 'dual' });
+const cluster = useCluster({
+  ...{ name: 'test-admin-policy', ipFamily: 'dual' },
+  settings: nameServerSetting(NODES.length),
+});
 
 let members: ReadonlyMap<string, Member>;
 let before: readonly (readonly string[])[];
@@ -155,6 +159,28 @@ it('keep pods from networks, and from nodes by their labels', async () => {
     ]),
   );
   await expectAnswers(cluster(), toNode('host', addresses));
+});
+
+it('let pods out to what a domain name stands for, also when agents start while no server answers', async () => {
+  const outside = (await cluster().status()).outside.map((address) => address.split('/')[0] ?? '');
+  const atOutside = (answeredBy: string) =>
+    every((tenant) => attemptsAt(member(`${tenant}-client`), outside, answeredBy, TCP));
+  const policy = adminPolicy('ClusterNetworkPolicy', 'names', {
+    ...{ tier: 'Admin', priority: 3, subject: { pods: { namespaceSelector: TENANTS, podSelector: app('client') } } },
+    egress: [
+      { action: 'Accept', to: [{ domainNames: ['www.example.com'] }] },
+      { action: 'Deny', to: [{ networks: ['0.0.0.0/0', '::/0'] }] },
+    ],
+  });
+  // Whoever has the name tries for pods, too.
+  const peers = POLICY_TENANTS.flatMap((tenant) => member(`${tenant}-server`).addresses);
+  const stop = await serveNames(cluster(), { 'www.example.com': [...outside, ...peers] });
+  await withPolicies(cluster(), [policy], async () => {
+    await expectAnswers(cluster(), [...atOutside('outside'), ...between('client', 'server', false)]);
+    await stop();
+    await restartAgents();
+    await expectAnswers(cluster(), atOutside('outside'));
+  });
 });
 
 it.each(['Admin', 'Baseline'])(

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parseCidr } from '../../../net/cidr.ts';
+import { parseDomainName } from '../../../net/domain-name.ts';
 import { parseIp } from '../../../net/ip.ts';
-import type { AdminRuleFact } from '../../model/policies/facts.ts';
-import { nodeSetName, peerSetName, subjectSetName } from '../../model/policies/ids.ts';
+import type { AdminRuleFact, DomainSetFact } from '../../model/policies/facts.ts';
+import { domainSetId, domainSetName, nodeSetName, peerSetName, subjectSetName } from '../../model/policies/ids.ts';
 import { TestCluster } from '../../testing/cluster.ts';
 
 const RULE: AdminRuleFact = {
@@ -65,6 +66,28 @@ describe('a rule of an administrators’ policy', () => {
     expect(it.render().northbound['Address_Set']).toContainEqual(
       expect.objectContaining({ name: nodeSetName('r'), addresses }),
     );
+  });
+
+  it('has domain names as their sets, and no ACL changes with an answer', () => {
+    const it = cluster();
+    const sets = ['a.example', 'b.example'].map((name) => ({ network: 'blue', name: parseDomainName(name) }));
+    for (const set of sets) it.facts.set('domainSet', domainSetId(set), set);
+    const rule = { ...RULE, direction: 'Egress', action: 'allow' } as const;
+    it.facts.set('adminRule', 'r', { ...rule, peers: { kind: 'domains', sets: sets.map(domainSetId) } });
+    it.facts.set('adminRule', 'q', {
+      ...rule,
+      family: 6,
+      peers: { kind: 'domains', sets: sets.slice(1).map(domainSetId) },
+    });
+    const name = (index: number, family: 4 | 6) =>
+      `$${domainSetName(domainSetId(sets[index] as DomainSetFact), family)}`;
+    const expected = [
+      ['from-lport', 'allow-related', 32_000, 1, `ip4.dst == {${name(0, 4)}, ${name(1, 4)}} && ip4.src == ${four}`],
+      ['from-lport', 'allow-related', 32_000, 1, `ip6.dst == ${name(1, 6)} && ip6.src == ${six}`],
+    ];
+    expect(acls(it, 'AdminRule').sort()).toEqual(expected);
+    it.facts.set('domainAddresses', 'a.example.', [parseIp('192.0.2.1')]);
+    expect(acls(it, 'AdminRule').sort()).toEqual(expected);
   });
 
   it('has its blocks in the match', () => {

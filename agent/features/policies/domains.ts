@@ -1,11 +1,10 @@
 /** What domain names stand for, as sets of addresses that rules name: an answer that changes is a set that changes, and no ACL. */
-import { cidrContainsIp } from '../../../net/cidr.ts';
 import { FAMILIES, ipFamily } from '../../../net/ip.ts';
 import { databaseId } from '../../model/database-ids.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
 import { controllerName } from '../../model/names.ts';
 
-import { DOMAIN_SET_TYPE } from '../../model/policies/domain-rows.ts';
+import { DOMAIN_SET_TYPE, domainAddressesOn } from '../../model/policies/domain-rows.ts';
 import { domainSetName } from '../../model/policies/ids.ts';
 import { addressSet } from './address-set.ts';
 
@@ -17,16 +16,14 @@ export const domainSets: FeatureOver<'domainSet'> = {
     const set = view.domainSet(id);
     if (set === undefined) return EMPTY_FRAGMENT;
     const { network, name } = set;
-    // Who owns a name must not choose a pod of the network by it: selectors are for pods.
-    const own = view.network(network)?.subnets ?? [];
-    const outside = view.domainAddresses(name).filter((ip) => !own.some(({ cidr }) => cidrContainsIp(cidr, ip)));
+    const addresses = domainAddressesOn(view.network(network), view.domainAddresses(name));
     const rows = FAMILIES.map((family) => {
       const keys = { 'k8s.ovn.org/name': name, 'ip-family': String(family) };
       const { externalIds } = databaseId(controllerName(network), DOMAIN_SET_TYPE, keys);
       return addressSet(
         domainSetName(id, family),
         externalIds,
-        outside.filter((ip) => ipFamily(ip) === family),
+        addresses.filter((ip) => ipFamily(ip) === family),
       );
     });
     return { northbound: { rows } };

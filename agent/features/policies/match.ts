@@ -1,7 +1,21 @@
 /** What a rule lets through, as a match: ovn-sb(5), `match` of Logical_Flow. One family each: both in one multiply their flows (docs/adr/0111). */
 import { prefixLength } from '../../../net/cidr.ts';
-import type { AdminRuleFact, PolicyPeers, PolicyPorts, PolicyRuleFact, PortTerm } from '../../model/policies/facts.ts';
-import { blockSetName, nodeSetName, peerSetName, subjectSetName, targetSetName } from '../../model/policies/ids.ts';
+import type {
+  AdminPeers,
+  AdminRuleFact,
+  PolicyPeers,
+  PolicyPorts,
+  PolicyRuleFact,
+  PortTerm,
+} from '../../model/policies/facts.ts';
+import {
+  blockSetName,
+  domainSetName,
+  nodeSetName,
+  peerSetName,
+  subjectSetName,
+  targetSetName,
+} from '../../model/policies/ids.ts';
 
 /** More prefixes than that are an address set. */
 const MAX_INLINE_BLOCKS = 8;
@@ -13,8 +27,18 @@ export const ruleMatch = (id: string, rule: PolicyRuleFact): string | undefined 
 /** @returns undefined for a rule that is about nothing */
 export const adminRuleMatch = (id: string, rule: AdminRuleFact): string | undefined => {
   const { peers, family, subjects } = rule;
-  const addresses = peers.kind === 'nodes' ? `$${nodeSetName(id)}` : peerAddresses(id, peers, family);
-  return matchOf(rule, addresses, subjectSetName(subjects, family));
+  return matchOf(rule, adminAddresses(id, peers, family), subjectSetName(subjects, family));
+};
+
+const adminAddresses = (id: string, peers: AdminPeers, family: AdminRuleFact['family']): string => {
+  switch (peers.kind) {
+    case 'nodes':
+      return `$${nodeSetName(id)}`;
+    case 'domains':
+      return setOf(peers.sets.map((set) => `$${domainSetName(set, family)}`));
+    default:
+      return peerAddresses(id, peers, family);
+  }
 };
 
 type Matched = Pick<PolicyRuleFact, 'direction' | 'family' | 'l4'>;

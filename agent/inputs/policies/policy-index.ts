@@ -12,6 +12,7 @@ import { isSameLog } from './acl-log.ts';
 import type { AdminProjection } from './admin/admin-projection.ts';
 import { AdminTable } from './admin/admin-table.ts';
 import type { PolicyNode } from './admin/node-peers.ts';
+import { type DomainSets, DomainTable } from './domain-table.ts';
 import { evaluatedPod } from './evaluated-pod.ts';
 import { ALL_POLICIES, Failures, NO_NAMESPACE, namespaceObject, podObject, policyObject } from './failures.ts';
 import { inTurn } from './in-turn.ts';
@@ -32,6 +33,8 @@ export interface PolicyIndexOptions {
   readonly settings: LocalSettings;
   /** Whom facts are told; absent: the store. */
   readonly writer?: FactWriter | undefined;
+  /** Where domain names of rules are counted; absent: only these rules have any. */
+  readonly domains?: DomainSets | undefined;
   readonly onFailure?: (() => void) | undefined;
 }
 
@@ -51,23 +54,26 @@ export class PolicyIndex {
   readonly #moves: PodMoves;
   readonly reader: PolicyReader;
 
-  constructor({ facts, settings, writer = facts, onFailure = () => undefined }: PolicyIndexOptions) {
+  constructor({
+    facts,
+    settings,
+    writer = facts,
+    domains = new DomainTable(facts),
+    onFailure = () => undefined,
+  }: PolicyIndexOptions) {
     this.#facts = facts;
     this.#writer = writer;
     this.#failures = new Failures(onFailure);
     this.#view = new TrackedView(facts, settings);
     const namespaces = this.#known;
     this.#peers = new PeerTable({
-      facts: writer,
-      namespaces,
+      ...{ facts: writer, namespaces },
       podsOf: (namespace) => this.#states.get(namespace)?.pods.values() ?? [],
       placementOf: (namespace) => this.#states.get(namespace)?.placement,
       onGrown: (selection) => this.#markUsers(selection),
     });
     this.#targets = new TargetTable({
-      facts: writer,
-      namespaces,
-      peers: this.#peers,
+      ...{ facts: writer, namespaces, peers: this.#peers },
       stateOf: (name) => this.#states.get(name),
       failures: this.#failures,
       isClosed: (pod) => this.#isClosed(pod),
@@ -75,7 +81,7 @@ export class PolicyIndex {
     });
     this.#admin = new AdminTable({
       ...{ facts: writer, watchedFacts: facts, view: this.#view, cluster: settings.cluster },
-      ...{ namespaces: this.#labelled, peers: this.#peers, onFailure },
+      ...{ namespaces: this.#labelled, peers: this.#peers, domains, onFailure },
       placementOf: (namespace) => this.#states.get(namespace)?.placement,
       settle: () => this.#settleAdmin(),
       setSubjects: (pod, sets) => this.#targets.setSubjects(pod, sets),

@@ -69,8 +69,11 @@ export interface AdminRuleFact {
   readonly policy: string;
 }
 
-/** Nodes come and go without another rule: their addresses, sorted, are a set. */
-export type AdminPeers = PolicyPeers | { readonly kind: 'nodes'; readonly addresses: readonly Ip[] };
+/** Nodes come and go without another rule: their addresses, sorted, are a set. So do the addresses of domain names: `sets` are ids of theirs. */
+export type AdminPeers =
+  | PolicyPeers
+  | { readonly kind: 'nodes'; readonly addresses: readonly Ip[] }
+  | { readonly kind: 'domains'; readonly sets: readonly string[] };
 
 /** Pods of this node that rules of one administrators' policy are about. It exists while one is in it. */
 export interface SubjectSetFact {

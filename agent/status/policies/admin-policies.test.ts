@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { DONE } from '../../../base/reconciler.ts';
 import { parseCidr } from '../../../net/cidr.ts';
+import { parseDomainName } from '../../../net/domain-name.ts';
 import { parseIp } from '../../../net/ip.ts';
+import type { DomainState } from '../../dns/types.ts';
 import type { PolicyPod } from '../../inputs/policies/types.ts';
 import type { AdminRuleFact } from '../../model/policies/facts.ts';
-import { subjectSetName } from '../../model/policies/ids.ts';
+import { domainSetId, subjectSetName } from '../../model/policies/ids.ts';
 import { TestCluster } from '../../testing/cluster.ts';
 import { fakeReconciler } from '../../testing/fake-reconciler.ts';
 import { noPolicies } from '../testing/no-policies.ts';
@@ -27,6 +29,12 @@ const admin = (more: Partial<AdminRuleFact>): AdminRuleFact => ({
   ...{ subjects: 's1', peers: { kind: 'any' }, policy: 'AdminNetworkPolicy/keep' },
   ...more,
 });
+
+const NAME = parseDomainName('www.example.com');
+const STATE: DomainState = {
+  ...{ kind: 'failed', addresses: ['192.0.2.1', '10.20.1.9'].map(parseIp), answeredAgo: 61_900 },
+  ...{ problem: 'A: 192.0.2.53: SERVFAIL', since: 1, notes: ['left out: …'] },
+};
 
 /** red/web is the subject; red/app is in the set `apps`. */
 const sources = (
@@ -59,6 +67,7 @@ const sources = (
     serviceSubnets: [],
     policyLookup: { ...noPolicies.policyLookup, pods: () => PODS, pod: (key) => PODS.get(key) },
     ownersOver: (subject, key) => [`${subject}:${key}`],
+    domainState: (name) => (name === NAME ? STATE : undefined),
   };
 };
 
@@ -153,5 +162,35 @@ describe('administrators’ policies of a node', () => {
     expect(reportPolicies(its, { policy: 'AdminNetworkPolicy/keep' }).admin).toMatchObject([{ ...keep, rules }]);
     expect(reportPolicies(its, { sets: [subjectSet, 'constructor'] }).admin).toMatchObject([{ ...keep, rules }]);
     expect(reportPolicies(its, { sets: ['other'] }).admin).toEqual([]);
+  });
+
+  it('have what the names of their rules stand for, and allow that, but nothing of their own network', () => {
+    const sets = [
+      { network: 'red_net', name: NAME },
+      { network: 'red_net', name: parseDomainName('other.example.com') },
+    ];
+    const allow = admin({
+      direction: 'Egress',
+      action: 'allow',
+      peers: { kind: 'domains', sets: sets.map(domainSetId) },
+    });
+    const its = sources([{ ...allow, priority: 31_001 }, admin({ direction: 'Egress' })]);
+    for (const set of sets) its.facts.set('domainSet', domainSetId(set), set);
+    its.facts.set('domainAddresses', NAME, STATE.addresses);
+    const [found] = reportPolicies(its, { policy: 'AdminNetworkPolicy/keep' }).admin ?? [];
+    expect(found?.rules.map(({ text }) => text)).toEqual([
+      'to www.example.com, other.example.com, all traffic',
+      'to everybody, all traffic',
+    ]);
+    expect(found?.domains).toEqual([
+      { name: 'other.example.com', state: 'unresolved', addresses: [], notes: [] },
+      {
+        ...{ name: 'www.example.com', state: 'failed', addresses: ['192.0.2.1', '10.20.1.9'], answeredSecondsAgo: 61 },
+        ...{ problem: 'A: 192.0.2.53: SERVFAIL', notes: ['left out: …'] },
+      },
+    ]);
+    expect(reportPolicies(its).admin?.[0]).not.toHaveProperty('domains');
+    const verdict = (peer: string) => reportPodEnd(its, { pod: 'red/web', direction: 'Egress', peer }).verdict;
+    expect(['192.0.2.1', '192.0.2.2', '10.20.1.9'].map(verdict)).toEqual(['allowed', 'denied', 'denied']);
   });
 });

@@ -6,7 +6,8 @@ import type { SubjectSetFact } from '../../model/policies/facts.ts';
 import { subjectSetName } from '../../model/policies/ids.ts';
 import { statusOf } from '../../reconcile/reconcilers.ts';
 import { stateOf } from '../programming-state.ts';
-import { type AdminRules, adminRulesOf } from './admin-rules.ts';
+import { type AdminRules, adminRulesOf, type KnownAdminRule } from './admin-rules.ts';
+import { domainStatuses } from './domains.ts';
 import type { PolicyReportSources } from './sources.ts';
 import { adminRuleText } from './words.ts';
 
@@ -75,14 +76,16 @@ interface Found {
 }
 
 const statusOfPolicy = (
-  { facts, reconcilers, ownersOver }: PolicyReportSources,
+  sources: PolicyReportSources,
   { policy, sets, rules, pods }: Found,
   filter: AdminFilter,
 ): AdminPolicyStatus => {
+  const { facts, reconcilers, ownersOver } = sources;
   const own = sets.flatMap(([id]) => rules.get(id) ?? []);
   const owners = [
     ...sets.flatMap(([id]) => ownersOver('subjectSet', id)),
     ...own.flatMap(({ id }) => ownersOver('adminRule', id)),
+    ...domainSetsOf(own).flatMap((id) => ownersOver('domainSet', id)),
   ];
   const isAsked = filter.policy !== undefined || filter.sets !== undefined;
   return {
@@ -91,6 +94,7 @@ const statusOfPolicy = (
     targets: [...new Set(sets.flatMap(([id]) => pods.get(id) ?? []))].sort(),
     ruleCount: own.length,
     ...stateOf(worst(owners.map((owner) => statusOf(reconcilers, owner)))),
+    ...(isAsked && { domains: domainStatuses(sources, domainSetsOf(own)) }),
     rules: (isAsked ? own : []).map(({ id, rule }) => {
       const { network, direction, family, action, priority, subjects } = rule;
       const subjectSet = subjectSetName(subjects, family);
@@ -98,3 +102,7 @@ const statusOfPolicy = (
     }),
   };
 };
+
+const domainSetsOf = (rules: readonly KnownAdminRule[]): readonly string[] => [
+  ...new Set(rules.flatMap(({ rule: { peers } }) => (peers.kind === 'domains' ? peers.sets : []))),
+];

@@ -64,6 +64,7 @@ const POLICIES = new Map<string, PolicyDescription>([
 ]);
 
 const NAMES = {
+  domainSet: 'policy-domain-sets',
   adminRule: 'admin-rules',
   subjectSet: 'admin-subjects',
   policyRule: 'policy-rules',
@@ -116,6 +117,7 @@ const sources = (more: Partial<PolicyReportSources['policyLookup']> = {}): Polic
       ...more,
     },
     ownersOver: (subject, key) => [`${NAMES[subject]}:${key}`],
+    domainState: () => undefined,
   };
 };
 

@@ -1,6 +1,7 @@
 /** What of network policies is told to people. */
-
 import type { Cidr } from '../../../net/cidr.ts';
+import type { DomainName } from '../../../net/domain-name.ts';
+import type { DomainState } from '../../dns/types.ts';
 import type { IsolatingPolicy, PolicyDescription } from '../../inputs/policies/describe.ts';
 import type { PolicyPod } from '../../inputs/policies/types.ts';
 import type { FactStore } from '../../model/fact-store.ts';
@@ -27,8 +28,10 @@ export interface PolicyReportSources {
   /** Of the cluster: what is in them is not for firewalls. */
   readonly serviceSubnets: readonly Cidr[];
   readonly policyLookup: PolicyLookup;
+  /** Undefined: nobody has asked for the name. */
+  readonly domainState: (name: DomainName) => DomainState | undefined;
   /** Who wants the rows of a rule, those that drop, a set of subjects, a peer's membership, or a pod's port with its own memberships. */
   readonly ownersOver: (subject: PolicySubject, key: string) => readonly string[];
 }
 
-type PolicySubject = 'policyRule' | 'denyGroup' | 'policyPeer' | 'pod' | 'adminRule' | 'subjectSet';
+type PolicySubject = 'policyRule' | 'denyGroup' | 'policyPeer' | 'pod' | 'adminRule' | 'subjectSet' | 'domainSet';

@@ -1,6 +1,13 @@
 /** Rules in words. */
 import type { FactStore } from '../../model/fact-store.ts';
-import type { AdminRuleFact, PolicyPeers, PolicyPorts, PolicyRuleFact, PortTerm } from '../../model/policies/facts.ts';
+import type {
+  AdminPeers,
+  AdminRuleFact,
+  PolicyPeers,
+  PolicyPorts,
+  PolicyRuleFact,
+  PortTerm,
+} from '../../model/policies/facts.ts';
 
 type Facts = Pick<FactStore, 'get'>;
 
@@ -10,9 +17,24 @@ export const ruleText = (rule: PolicyRuleFact, facts: Facts): string =>
 
 /** `from 4 addresses of nodes, all traffic` */
 export const adminRuleText = ({ direction, peers, l4 }: AdminRuleFact, facts: Facts): string => {
-  const whom = peers.kind === 'nodes' ? `${peers.addresses.length} addresses of nodes` : peersText(peers, facts);
-  return `${direction === 'Ingress' ? 'from' : 'to'} ${whom}, ${portsText(l4)}`;
+  return `${direction === 'Ingress' ? 'from' : 'to'} ${adminPeersText(peers, facts)}, ${portsText(l4)}`;
 };
+
+const adminPeersText = (peers: AdminPeers, facts: Facts): string => {
+  switch (peers.kind) {
+    case 'nodes':
+      return `${peers.addresses.length} addresses of nodes`;
+    case 'domains':
+      return listText(
+        peers.sets.map((set) => shownDomain(facts.get('domainSet', set)?.name ?? 'a name that is not known')),
+      );
+    default:
+      return peersText(peers, facts);
+  }
+};
+
+/** As people write it. */
+export const shownDomain = (name: string): string => name.replace(/\.$/, '');
 
 export const peersText = (peers: PolicyPeers, facts: Facts): string => {
   switch (peers.kind) {

@@ -1,7 +1,7 @@
 /** Of an agent that knows no network policy. */
 import type { PolicyReportSources } from '../policies/sources.ts';
 
-export const noPolicies: Pick<PolicyReportSources, 'policyLookup' | 'ownersOver' | 'serviceSubnets'> = {
+export const noPolicies: Pick<PolicyReportSources, 'policyLookup' | 'ownersOver' | 'serviceSubnets' | 'domainState'> = {
   serviceSubnets: [],
   policyLookup: {
     isRead: () => true,
@@ -13,4 +13,5 @@ export const noPolicies: Pick<PolicyReportSources, 'policyLookup' | 'ownersOver'
     policiesOfRule: () => [],
   },
   ownersOver: () => [],
+  domainState: () => undefined,
 };

@@ -247,6 +247,7 @@ it('of the agent', { timeout: 30_000 }, async () => {
   );
   const encapIps = [parseIp('192.0.2.1')];
   const core: Core = startCore({
+    followDomains: () => () => {},
     local: { feed: () => () => undefined },
     settings: {
       ...{ node: 'node-1', cluster: CLUSTER, encapIps, southboundRemote: remote },

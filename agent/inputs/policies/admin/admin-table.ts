@@ -8,6 +8,7 @@ import type { FactStore, FactWriter } from '../../../model/fact-store.ts';
 import type { TrackedView } from '../../../model/tracked-view.ts';
 import type { Problem } from '../../problem.ts';
 import { isSelected } from '../canonical-selector.ts';
+import type { DomainSets } from '../domain-table.ts';
 import { PeerFiling } from '../peer-filing.ts';
 import type { PeerTable } from '../peer-table.ts';
 import type { Placement } from '../placement.ts';
@@ -31,6 +32,7 @@ interface AdminTableOptions {
   readonly view: TrackedView;
   readonly cluster: ClusterConfig;
   readonly peers: PeerTable;
+  readonly domains: DomainSets;
   readonly namespaces: ReadonlyMap<string, PolicyNamespace>;
   readonly placementOf: (namespace: string) => Placement | undefined;
   /** Facts changed that policies depend on. */
@@ -59,7 +61,7 @@ export class AdminTable {
   readonly #failures: AdminFailures;
 
   constructor(options: AdminTableOptions) {
-    const { facts, view, cluster, peers, namespaces } = options;
+    const { facts, view, cluster, peers, domains, namespaces } = options;
     this.#options = options;
     this.#failures = new AdminFailures(options.onFailure);
     this.#filing = new PeerFiling(namespaces);
@@ -69,9 +71,7 @@ export class AdminTable {
       settle: options.settle,
     });
     this.#rules = new SiteRules({
-      facts,
-      peers,
-      nodes: this.#nodes.peers,
+      ...{ facts, peers, domains, nodes: this.#nodes.peers },
       onChange: (site) => this.#stale.set(site, 'all'),
       onOtherNodes: (site) => {
         this.#stale.set(site, 'all');

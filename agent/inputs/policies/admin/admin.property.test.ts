@@ -5,12 +5,22 @@ import { cidrContainsIp } from '../../../../net/cidr.ts';
 import { ipFamily } from '../../../../net/ip.ts';
 import type { FactStore } from '../../../model/fact-store.ts';
 import type { FactKind } from '../../../model/facts.ts';
+import { domainAddressesOn } from '../../../model/policies/domain-rows.ts';
 import type { AdminRuleFact, PolicyPorts, PolicyProtocol } from '../../../model/policies/facts.ts';
 import { isAllowed, type Probe, probesOf } from './naive-evaluator.suite.ts';
 import { apply, applyPolicy, beginWorld, event, eventsOf, type Objects } from './random-policies.suite.ts';
 
 const KINDS = [
-  ...(['adminRule', 'subjectSet', 'policyRule', 'peerSet', 'denyGroup', 'podPolicy', 'policyPeer'] as const),
+  ...([
+    'adminRule',
+    'subjectSet',
+    'policyRule',
+    'peerSet',
+    'domainSet',
+    'denyGroup',
+    'podPolicy',
+    'policyPeer',
+  ] as const),
 ] satisfies readonly FactKind[];
 const factsOf = (facts: FactStore): unknown =>
   KINDS.map((kind) => [kind, new Map([...facts.ids(kind)].map((id) => [id, facts.get(kind, id)] as const))]);
@@ -49,6 +59,8 @@ const expectClosed = (facts: FactStore): void => {
   const named = rules.flatMap((rule) => (rule?.peers.kind === 'set' ? [rule.peers.set] : []));
   const peers = new Set(facts.ids('peerSet'));
   expect(named.filter((set) => !peers.has(set))).toEqual([]);
+  const domains = rules.flatMap((rule) => (rule?.peers.kind === 'domains' ? rule.peers.sets : []));
+  expect(new Set(domains)).toEqual(new Set(facts.ids('domainSet')));
 };
 
 const expectNaive = (facts: FactStore, objects: Objects): void => {
@@ -90,6 +102,12 @@ const isMet = (facts: FactStore, rule: AdminRuleFact, { network, direction, ip, 
       return peers.addresses.includes(ip);
     case 'blocks':
       return peers.blocks.some((one) => cidrContainsIp(one, ip));
+    case 'domains':
+      return peers.sets.some((id) => {
+        const set = facts.get('domainSet', id);
+        const addresses = facts.get('domainAddresses', set?.name ?? '') ?? [];
+        return domainAddressesOn(facts.get('network', network), addresses).includes(ip);
+      });
     case 'set':
       return [...facts.ids('policyPeer')].some(
         (one) => facts.get('policyPeer', one)?.sets.get(peers.set)?.includes(ip) === true,

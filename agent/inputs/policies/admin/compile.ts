@@ -1,8 +1,9 @@
 /** Templates of an administrators' policy as rules of one network. */
 import type { AdminAction, AdminTier } from '../../../../api/admin-policy/types.ts';
+import type { DomainName } from '../../../../net/domain-name.ts';
 import type { Family, Ip } from '../../../../net/ip.ts';
 import type { AdminPeers, AdminRuleFact, PolicyPorts, PolicyProtocol } from '../../../model/policies/facts.ts';
-import { adminRuleId, subjectSetId } from '../../../model/policies/ids.ts';
+import { adminRuleId, domainSetId, subjectSetId } from '../../../model/policies/ids.ts';
 import type { CanonicalSelector } from '../canonical-selector.ts';
 import { numberOf, type PeerSetSpec, peerSetOf } from '../compile.ts';
 import { type PortName, portNameText, type Selection } from '../templates.ts';
@@ -15,6 +16,8 @@ export interface CompiledAdminRule {
   readonly fact: AdminRuleFact;
   /** The set of peers that it names. */
   readonly set?: PeerSetSpec | undefined;
+  /** Those that it names, none where there are none. */
+  readonly domains: readonly DomainName[];
 }
 
 export interface AdminSite {
@@ -130,7 +133,7 @@ const rulesFor = (piece: Piece, site: AdminSite, surroundings: Surroundings): Co
   const set = peers.kind === 'pods' ? peerSetOf(network, peers.selection, piece.port) : undefined;
   const subjects = subjectSetOf(site, part);
   return site.families.flatMap((family): CompiledAdminRule[] => {
-    const whom = peersFor(family, peers, set, surroundings);
+    const whom = peersFor(site, family, peers, set, surroundings);
     if (whom === undefined) return [];
     const fact: AdminRuleFact = {
       ...{ network, direction, family, tier, priority: rulePriority(first, index), action, subjects, peers: whom },
@@ -138,12 +141,13 @@ const rulesFor = (piece: Piece, site: AdminSite, surroundings: Surroundings): Co
       policy,
     };
     const id = adminRuleId(fact, index, [set?.id ?? peers.kind, l4?.protocol, l4?.ports, subjects]);
-    return [{ id, fact, ...(set && { set }) }];
+    return [{ id, fact, domains: peers.kind === 'domains' ? peers.names : NO_DOMAINS, ...(set && { set }) }];
   });
 };
 
 /** Undefined: nobody, so that there is no rule. */
 const peersFor = (
+  { network }: Pick<AdminSite, 'network'>,
   family: Family,
   peers: AdminPeerTemplate,
   set: PeerSetSpec | undefined,
@@ -159,6 +163,8 @@ const peersFor = (
       const addresses = nodeAddresses(peers.selectors, family);
       return addresses.length === 0 ? undefined : { kind: 'nodes', addresses };
     }
+    case 'domains':
+      return { kind: 'domains', sets: peers.names.map((name) => domainSetId({ network, name })) };
     default:
       return { kind: 'any' };
   }
@@ -169,4 +175,5 @@ const partOf = (name: PortName, ports: readonly NamedPort[]): NamedPort[] => {
   return port === undefined ? [] : [{ ...name, port }];
 };
 
+const NO_DOMAINS: readonly DomainName[] = [];
 const PROTOCOLS = ['tcp', 'udp', 'sctp'] as const;

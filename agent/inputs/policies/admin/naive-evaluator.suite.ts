@@ -5,6 +5,7 @@ import { type Ip, ipFamily, parseIp } from '../../../../net/ip.ts';
 import type { PolicyDirection, PolicyProtocol } from '../../../model/policies/facts.ts';
 import { DEFAULT_SUBNET, WORLD_NETWORKS, type WorldPod } from '../../../testing/policy-world.ts';
 import {
+  ANSWERS,
   namespaceOf,
   type Objects,
   type Peer,
@@ -91,12 +92,17 @@ const matches = ({ from, to, ports: which }: Rule, probe: Probe, objects: Object
   (from ?? to ?? []).some((peer) => {
     const found = podsAt(probe, objects).filter(([at, one]) => isSelected(peer, at, one, objects));
     const isPeer =
-      peer.nodes !== undefined || peer.networks !== undefined ? isOutside(peer, probe.ip, objects) : found.length > 0;
+      peer.nodes !== undefined || peer.networks !== undefined || peer.domainNames !== undefined
+        ? isOutside(peer, probe, objects)
+        : found.length > 0;
     const owners = probe.direction === 'Ingress' ? [probe.target] : found.map(([, one]) => one);
     return isPeer && (which === undefined || which.some((port) => matchesPort(port, probe, owners)));
   });
 
-const isOutside = ({ nodes, networks = [] }: Peer, ip: Ip, objects: Objects): boolean =>
+const isOutside = ({ nodes, networks = [], domainNames = [] }: Peer, { ip, at }: Probe, objects: Objects): boolean =>
+  // A name is for what is outside of the network.
+  (domainNames.some((name) => ANSWERS.get(`${name.toLowerCase().replace(/\.$/, '')}.`)?.includes(ip) === true) &&
+    networkOf(at, objects)?.subnets.some((subnet) => cidrContainsIp(subnet, ip)) !== true) ||
   networks.some((cidr) => cidrContainsIp(parseCidr(cidr), ip)) ||
   // What is within the cluster's own ranges is no node's.
   (nodes !== undefined &&

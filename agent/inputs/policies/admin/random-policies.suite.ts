@@ -1,6 +1,7 @@
 /** Random objects that administrators' policies are about, and what brings them about. */
 import fc from 'fast-check';
 import type { LabelSelector, Labels } from '../../../../api/label-selector.ts';
+import { parseIp } from '../../../../net/ip.ts';
 import { PolicyWorld, WORLD_NETWORKS, type WorldPod } from '../../../testing/policy-world.ts';
 
 interface NamespacedPod {
@@ -12,6 +13,7 @@ export interface Peer {
   readonly pods?: NamespacedPod;
   readonly nodes?: LabelSelector;
   readonly networks?: readonly string[];
+  readonly domainNames?: readonly string[];
 }
 export interface Port {
   readonly portNumber?: { readonly protocol: string; readonly port: number };
@@ -85,6 +87,15 @@ const outerPeer: fc.Arbitrary<Peer> = fc.oneof(
   fc.record({ nodes: selector }),
   fc.record({ networks: fc.array(block, { minLength: 1, maxLength: 3 }) }),
 );
+/** What a resolver has found of names that rules have. */
+export const ANSWERS = new Map<string, readonly string[]>([
+  ['a.example.', ['192.0.2.9', '10.0.0.3', 'fd00::3']],
+  // Whoever owns it tries for nodes and for pods.
+  ['b.example.', ['172.18.0.2', '10.128.0.1', '10.128.0.2', '10.0.0.2']],
+]);
+const namePeer: fc.Arbitrary<Peer> = fc.record({
+  domainNames: fc.array(fc.constantFrom(...ANSWERS.keys(), 'A.Example', '*.example'), { minLength: 1, maxLength: 3 }),
+});
 const protocol = fc.constantFrom('TCP', 'UDP', 'SCTP');
 const numbered: fc.Arbitrary<Port> = fc.oneof(
   fc.record({ portNumber: fc.record({ protocol, port: fc.constantFrom(80, 81) }) }),
@@ -99,6 +110,10 @@ const egress = fc.oneof(
   fc.record({ action, to: some(podPeer), ports }),
   fc.record({
     ...{ action, to: some(fc.oneof(podPeer, outerPeer)) },
+    ports: fc.option(some(numbered), { nil: undefined }),
+  }),
+  fc.record({
+    ...{ action: fc.constant<Rule['action']>('Allow'), to: some(fc.oneof(podPeer, outerPeer, namePeer)) },
     ports: fc.option(some(numbered), { nil: undefined }),
   }),
 );
@@ -151,6 +166,7 @@ const put = <K, V>(map: Map<K, V>, at: K, item: V | undefined): void => {
 
 export const beginWorld = (): { world: PolicyWorld; objects: Objects } => {
   const world = new PolicyWorld();
+  for (const [name, ips] of ANSWERS) world.facts.set('domainAddresses', name, ips.map(parseIp));
   for (const name of NAMESPACES)
     world.facts.set('namespace', name, { name, wantsPrimaryNetwork: name in WORLD_NETWORKS });
   const objects: Objects = {

@@ -3,6 +3,7 @@ import { type Ip, ipFamily } from '../../../../net/ip.ts';
 import type { FactWriter } from '../../../model/fact-store.ts';
 import type { SubjectSetFact } from '../../../model/policies/facts.ts';
 import type { CanonicalSelector } from '../canonical-selector.ts';
+import type { DomainSets } from '../domain-table.ts';
 import type { PeerTable } from '../peer-table.ts';
 import { MAX_NUMBERS, type PortName, portNameText } from '../templates.ts';
 import type { SiteSet, SiteState } from './admin-state.ts';
@@ -14,6 +15,7 @@ import { setsAt } from './subject-parts.ts';
 interface SiteRulesOptions {
   readonly facts: FactWriter;
   readonly peers: PeerTable;
+  readonly domains: DomainSets;
   readonly nodes: Pick<NodePeers, 'addressesOf' | 'watchManagement'>;
   /** The numbers of a named port are others now. */
   readonly onChange: (site: SiteState) => void;
@@ -94,25 +96,35 @@ export class SiteRules {
 
   /** @param after undefined: it has no members any more */
   #install(site: SiteState, id: string, after: SiteSet | undefined): void {
-    const { facts, peers } = this.#options;
+    const { facts, peers, domains } = this.#options;
     const known = site.sets.get(id);
     const rules = after?.rules ?? NO_RULES;
     // Rule by rule: what throws midway must not make one count twice.
     const held = new Map(known?.rules);
     site.sets.set(id, { part: after?.part ?? known?.part, rules: held });
     for (const [at, rule] of rules) {
-      if (rule.set !== undefined && !held.has(at)) peers.acquire(rule.set);
+      const before = held.get(at);
+      if (rule.set !== undefined && before === undefined) peers.acquire(rule.set);
+      // A rule keeps its id when its names change; those that stay are not released in between.
+      for (const name of rule.domains) domains.acquire(site.network, name);
       held.set(at, rule);
       facts.set('adminRule', at, rule.fact);
+      this.#releaseDomains(before);
     }
-    for (const [at, { set }] of held) {
+    for (const [at, rule] of held) {
       if (rules.has(at)) continue;
       held.delete(at);
       facts.set('adminRule', at, undefined);
-      if (set !== undefined) peers.release(set);
+      if (rule.set !== undefined) peers.release(rule.set);
+      this.#releaseDomains(rule);
     }
     facts.set('subjectSet', id, after && subjectSetFact(site, after));
     if (after === undefined) site.sets.delete(id);
+  }
+
+  #releaseDomains(rule: CompiledAdminRule | undefined): void {
+    const sets = rule?.fact.peers.kind === 'domains' ? rule.fact.peers.sets : [];
+    for (const set of sets) this.#options.domains.release(set);
   }
 }
 

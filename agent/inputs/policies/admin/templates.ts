@@ -2,6 +2,7 @@
 import type { AdminAction, AdminPeer, AdminPolicy, AdminRule } from '../../../../api/admin-policy/types.ts';
 import type { Cidr } from '../../../../net/cidr.ts';
 import { prefixesOf } from '../../../../net/cidr-blocks.ts';
+import type { DomainName } from '../../../../net/domain-name.ts';
 import { FAMILIES, type Family } from '../../../../net/ip.ts';
 import type { PolicyDirection, PolicyPorts } from '../../../model/policies/facts.ts';
 import { type CanonicalSelector, canonicalSelector } from '../canonical-selector.ts';
@@ -25,7 +26,9 @@ export type AdminPeerTemplate =
   | { readonly kind: 'pods'; readonly selection: Selection }
   | { readonly kind: 'blocks'; readonly blocks: ReadonlyMap<Family, readonly Cidr[]> }
   /** All that one of these selects. */
-  | { readonly kind: 'nodes'; readonly selectors: readonly CanonicalSelector[] };
+  | { readonly kind: 'nodes'; readonly selectors: readonly CanonicalSelector[] }
+  /** What one of these stands for; at least one, sorted. */
+  | { readonly kind: 'domains'; readonly names: readonly DomainName[] };
 
 export const adminTemplates = ({ ingress, egress }: Pick<AdminPolicy, 'ingress' | 'egress'>): AdminTemplate[] => [
   ...ingress.map((rule, index) => templateOf('Ingress', rule, index)),
@@ -52,10 +55,12 @@ const peersOf = (peers: readonly AdminPeer[]): AdminPeerTemplate[] => {
   }
   const blocks = blocksOf(peers.flatMap((peer) => (peer.kind === 'networks' ? peer.blocks : [])));
   const selectors = peers.flatMap((peer) => (peer.kind === 'nodes' ? [canonicalSelector(peer.nodes)] : []));
+  const names = [...new Set(peers.flatMap((peer) => (peer.kind === 'domains' ? peer.names : [])))].sort();
   return [
     ...[...selections.values()].map((selection) => ({ kind: 'pods', selection }) as const),
     ...(blocks.size === 0 ? [] : [{ kind: 'blocks', blocks } as const]),
     ...(selectors.length === 0 ? [] : [{ kind: 'nodes', selectors } as const]),
+    ...(names.length === 0 ? [] : [{ kind: 'domains', names } as const]),
   ];
 };
 

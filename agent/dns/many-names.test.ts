@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { type DomainName, parseDomainName } from '../../net/domain-name.ts';
+import { MAX_ASKING, MAX_NAMES } from './resolver.ts';
+import { answer, FAILED, scripted } from './scripted-names.suite.ts';
+
+describe('many names', () => {
+  const nameOf = (index: number): DomainName => parseDomainName(`n${index}.example.com`);
+
+  it('are asked a few at a time, and no more than there is room for', async () => {
+    const { clock, asked, resolver, hold } = scripted();
+    const open = hold();
+    const releases = Array.from({ length: MAX_NAMES + 2 }, (_, index) => resolver.want(nameOf(index)));
+    await clock.advance(0);
+    expect(asked).toHaveLength(MAX_ASKING);
+    open();
+    await clock.advance(0);
+    for (let turn = 0; turn < 200 && asked.length < 2 * MAX_NAMES; turn++) await clock.advance(0);
+    expect(asked).toHaveLength(2 * MAX_NAMES);
+    const extra = nameOf(MAX_NAMES + 1);
+    expect(resolver.state(extra)).toEqual({
+      ...{ kind: 'unresolved', addresses: [], problem: 'this node resolves 2000 names already, and not this one' },
+    });
+    releases[MAX_NAMES]?.();
+    releases[0]?.();
+    await clock.advance(0);
+    expect(resolver.state(extra)?.kind).toBe('resolved');
+    expect([...resolver.names()]).toHaveLength(MAX_NAMES);
+  });
+
+  it('are asked less often the more they are', async () => {
+    const { clock, answers, asked, resolver } = scripted();
+    answers.set(4, answer(0, '192.0.2.1'));
+    answers.set(6, answer(0, '2001:db8::1'));
+    for (let index = 0; index < 1000; index++) resolver.want(nameOf(index));
+    await clock.advance(99_000);
+    // Five times each in 99 s: about a hundred per second.
+    expect(asked).toHaveLength(1000 * 2 * 5);
+  });
+
+  it('that never answer leave room for the others', async () => {
+    const { clock, answers, asked, resolver, hold } = scripted();
+    answers.set(4, FAILED);
+    answers.set(6, FAILED);
+    for (let index = 0; index < 100; index++) resolver.want(nameOf(index));
+    for (let turn = 0; turn < 10; turn++) await clock.advance(0);
+    expect(asked).toHaveLength(200);
+    const open = hold();
+    await clock.advance(60_000);
+    const retries = asked.length - 200;
+    expect(retries).toBe(MAX_ASKING / 2);
+    resolver.want(nameOf(100));
+    expect(asked).toHaveLength(200 + retries + 2);
+    open();
+  });
+});

@@ -1,0 +1,64 @@
+/** The resolver of a running agent. */
+import type { Logger } from 'pino';
+import type { ClusterConfig } from '../../api/cluster-config.ts';
+import { systemClock } from '../../base/clock.ts';
+import type { Databases } from '../databases/databases.ts';
+import { nodeRanges } from '../inputs/node-ranges.ts';
+import type { AgentMetrics } from '../metrics/metrics.ts';
+import type { FactStore } from '../model/fact-store.ts';
+import { DnsClient } from './client.ts';
+import { askByTcp, askByUdp } from './exchange.ts';
+import { followDomains } from './follow-domains.ts';
+import { keptDomains } from './kept-domains.ts';
+import { observeDomains } from './observe.ts';
+import { DnsResolver } from './resolver.ts';
+import { type DnsServer, fixedServers, followResolvConf } from './servers.ts';
+
+interface DomainsOptions {
+  /** Empty: those of resolv.conf. */
+  readonly dnsServers: readonly DnsServer[];
+  readonly cluster: ClusterConfig;
+}
+
+export interface Domains {
+  readonly names: DnsResolver;
+  /** To be called before rules are read. @returns what ends it */
+  follow(facts: FactStore): () => void;
+}
+
+/** @param databases what an earlier agent has left there is read at once: the northbound one should be known by now */
+export const startDomains = (
+  { dnsServers, cluster }: DomainsOptions,
+  { databases, metrics }: { readonly databases: Pick<Databases, 'northbound'>; readonly metrics: AgentMetrics },
+  log: Logger,
+): Domains => {
+  const servers = dnsServers.length > 0 ? fixedServers(dnsServers) : followResolvConf();
+  const kept = keptDomains(databases.northbound.replica.rows('Address_Set'));
+  const child = log.child({ module: 'dns' });
+  const names = new DnsResolver({
+    client: new DnsClient({ servers, udp: askByUdp(systemClock), tcp: askByTcp(systemClock) }),
+    clock: systemClock,
+    random: Math.random,
+    // What no host outside can have: a name must not open the cluster's own ranges, loopback or link-local addresses.
+    refusalOf: nodeRanges(cluster).refusalOf,
+    kept: (name) => kept.get(name) ?? [],
+    observe: ({ name, result, why }) => {
+      metrics.domainQuery(result);
+      if (result === 'failed') child.debug({ domain: name, reason: why }, 'name not resolved');
+    },
+  });
+  const unfollow = servers.onChange(() => names.retry());
+  observeDomains(metrics, names);
+  return {
+    names,
+    follow: (facts) => {
+      const end = followDomains(facts, names);
+      return () => {
+        unfollow();
+        servers.close();
+        names.close();
+        end();
+      };
+    },
+  };
+};
