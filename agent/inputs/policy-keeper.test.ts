@@ -231,7 +231,7 @@ it('after errors anywhere, what policies make of all pods is as if there had bee
       return real?.apply(this, args);
     });
   }
-  let failures = 0;
+  let rebuilds = 0;
   await fc.assert(
     fc.asyncProperty(steps, fc.array(fc.nat(300), { maxLength: 4 }), async (all, at) => {
       const { clock, caches, facts, keeper, keep } = setUp();
@@ -245,8 +245,8 @@ it('after errors anywhere, what policies make of all pods is as if there had bee
           if (error !== ERROR) throw error;
         }
       throwing.at = new Set();
-      if (keeper.problems().length > 0) failures += 1;
       await clock.advance(10_000);
+      rebuilds += keeper.rebuilds;
       const fresh = new PolicyWorld().facts;
       for (const name of ['red', 'blue']) fresh.set('namespace', name, { name, wantsPrimaryNetwork: false });
       keep(fresh);
@@ -256,5 +256,5 @@ it('after errors anywhere, what policies make of all pods is as if there had bee
     }),
     { numRuns: 60 },
   );
-  expect(failures).toBeGreaterThan(5);
+  expect(rebuilds).toBeGreaterThan(0);
 });
