@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_FIREWALL_MATCHES, MAX_FIREWALL_RULES, parseEgressFirewall } from './egress-firewall.ts';
+import {
+  MAX_FIREWALL_MATCHES,
+  MAX_FIREWALL_NAMES,
+  MAX_FIREWALL_RULES,
+  parseEgressFirewall,
+} from './egress-firewall.ts';
 
 const parse = (spec: unknown, name = 'default') =>
   parseEgressFirewall({ metadata: { namespace: 'red', name, uid: 'u' }, spec });
@@ -53,6 +58,15 @@ describe('what cannot be read', () => {
     ['a selector that nobody understands', { egress: [{ ...allow, to: { nodeSelector: { a: 1 } } }] }, 'unknown field'],
     ['too many rules', { egress: new Array(MAX_FIREWALL_RULES + 1).fill(allow) }, 'must have at most 8000 items'],
     [
+      'too many names',
+      {
+        egress: Array.from({ length: MAX_FIREWALL_NAMES + 1 }, (_, index) => ({
+          ...{ type: 'Allow', to: { dnsName: `n${index}.example.com` } },
+        })),
+      },
+      'has 257 domain names, more than 256',
+    ],
+    [
       'too many ports in all',
       {
         egress: new Array(MAX_FIREWALL_MATCHES / 256 + 1).fill({
@@ -85,16 +99,24 @@ describe('what cannot be read', () => {
   });
 });
 
-it('allows nothing by a name, and denies all of one, as long as names are not resolved', () => {
+it('has names that can be resolved; by others it allows nothing, and denies all', () => {
   const { egress, findings } = parse({
     egress: [
-      { type: 'Allow', to: { dnsName: 'example.com' } },
+      { type: 'Allow', to: { dnsName: 'Example.com' } },
+      { type: 'Deny', to: { dnsName: 'www.example.com.' } },
+      { type: 'Allow', to: { dnsName: '*.example.com' } },
       { type: 'Deny', to: { dnsName: '*.example.com.' } },
     ],
   });
-  expect(egress).toEqual([{ action: 'allow', peers: [], ports: [] }, ...CLOSED]);
+  expect(egress).toEqual([
+    { action: 'allow', peers: [{ kind: 'domains', names: ['example.com.'] }], ports: [] },
+    { action: 'deny', peers: [{ kind: 'domains', names: ['www.example.com.'] }], ports: [] },
+    { action: 'allow', peers: [], ports: [] },
+    ...CLOSED,
+  ]);
+  const wildcard = 'is a wildcard, and no server can be asked which names it stands for: name each of them';
   expect(findings).toEqual([
-    'spec.egress[0]: domain names are not resolved; the rule allows nothing',
-    'spec.egress[1]: domain names are not resolved; the rule denies everything',
+    `spec.egress[2].to.dnsName: "*.example.com" ${wildcard}; the rule allows nothing`,
+    `spec.egress[3].to.dnsName: "*.example.com." ${wildcard}; the rule denies everything`,
   ]);
 });

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { messageOf } from '../base/error-message.ts';
+import { parseDomainName } from '../net/domain-name.ts';
 import type { AdminPeer, AdminPolicy, AdminPort, AdminRule } from './admin-policy/types.ts';
 import { ApiError } from './errors.ts';
 import { labelSelectorSchema } from './label-selector.ts';
@@ -20,6 +21,9 @@ export const MAX_FIREWALL_RULES = 8000;
 export const MAX_FIREWALL_PORTS = 256;
 /** Ours: in all rules, those without ports counting one. They bound the ACLs that a namespace can have a node program. */
 export const MAX_FIREWALL_MATCHES = 16_384;
+
+/** Ours: each is two questions to a DNS server, again and again. */
+export const MAX_FIREWALL_NAMES = 256;
 
 const DNS_NAME = /^(\*\.)?([A-Za-z0-9-]+\.)*[A-Za-z0-9-]+\.?$/;
 
@@ -110,6 +114,9 @@ const egressOf = (value: unknown): Pick<AdminPolicy, 'egress' | 'findings'> => {
         'ERR_API_RULE',
         `spec.egress: has ${matches} rules and ports, more than ${MAX_FIREWALL_MATCHES}`,
       );
+    const names = new Set(spec.egress.flatMap(({ to }) => to.dnsName ?? [])).size;
+    if (names > MAX_FIREWALL_NAMES)
+      throw new ApiError('ERR_API_RULE', `spec.egress: has ${names} domain names, more than ${MAX_FIREWALL_NAMES}`);
     return { egress: spec.egress.map((rule, index) => ruleOf(rule, index, findings)), findings };
   } catch (error) {
     return { egress: [CLOSED], findings: [`${messageOf(error)}; all that leaves the cluster is denied`] };
@@ -147,18 +154,26 @@ type ReadRule = z.output<typeof readRule>;
 
 const ruleOf = ({ type, ports, to }: ReadRule, index: number, findings: string[]): AdminRule => {
   const action = type === 'Allow' ? 'allow' : 'deny';
-  const peers = peersOf(to, action);
-  if (to.dnsName !== undefined) {
-    const effect = action === 'allow' ? 'allows nothing' : 'denies everything';
-    findings.push(`spec.egress[${index}]: domain names are not resolved; the rule ${effect}`);
-  }
-  return { action, peers, ports: ports.map(portOf) };
+  const refuse = (why: string): AdminPeer[] => {
+    findings.push(
+      `spec.egress[${index}].to.dnsName: ${why}; the rule ${action === 'allow' ? 'allows nothing' : 'denies everything'}`,
+    );
+    return action === 'allow' ? [] : [{ kind: 'any' }];
+  };
+  return { action, peers: peersOf(to, refuse), ports: ports.map(portOf) };
 };
 
-const peersOf = ({ cidrSelector, nodeSelector }: ReadRule['to'], action: AdminRule['action']): AdminPeer[] => {
+const peersOf = (
+  { cidrSelector, nodeSelector, dnsName = '' }: ReadRule['to'],
+  refuse: (why: string) => AdminPeer[],
+): AdminPeer[] => {
   if (cidrSelector !== undefined) return [{ kind: 'networks', blocks: [cidrSelector] }];
   if (nodeSelector !== undefined) return [{ kind: 'nodes', nodes: nodeSelector }];
-  return action === 'deny' ? [{ kind: 'any' }] : [];
+  try {
+    return [{ kind: 'domains', names: [parseDomainName(dnsName)] }];
+  } catch (error) {
+    return refuse(messageOf(error));
+  }
 };
 
 const portOf = ({ protocol, port }: ReadRule['ports'][number]): AdminPort => ({

@@ -59,7 +59,7 @@ export type AdminPeer =
   | ({ readonly kind: 'pods' } & NamespacedPods)
   | { readonly kind: 'nodes'; readonly nodes: LabelSelector }
   | { readonly kind: 'networks'; readonly blocks: readonly Cidr[] }
-  /** Only of rules that allow. */
+  /** Of administrators' rules only where they allow. */
   | { readonly kind: 'domains'; readonly names: readonly DomainName[] };
 
 export type AdminPort =
