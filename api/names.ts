@@ -130,7 +130,7 @@ export const rowNameStems = (network: string): readonly string[] => {
   return [
     prefix,
     ...['ext_', 'GR_'].map((kind) => `${kind}${prefix}`),
-    ...['transit_', 'ovn_cluster_', 'ovn_layer2_'].map((kind) => `${prefix}${kind}`),
+    ...['transit_', 'ovn_cluster_', 'ovn_layer2_', 'ovn_localnet_'].map((kind) => `${prefix}${kind}`),
   ];
 };
 

@@ -29,9 +29,19 @@ export interface NetworkSubnet {
   readonly hostPrefix?: number;
 }
 
+/** What a localnet's pods are on, outside of the cluster. */
+export interface PhysicalNetwork {
+  /** As `ovn-bridge-mappings` of the nodes has it. */
+  readonly name: string;
+  /** 1 to 4094; absent: untagged. */
+  readonly vlanId?: number | undefined;
+}
+
 export interface Network {
   readonly name: string;
   readonly topology: Topology;
+  /** Of a localnet, and always there. */
+  readonly physical?: PhysicalNetwork | undefined;
   readonly role: NetworkRole;
   /** In the order of the configuration; empty for a secondary layer-2 network, and a localnet, without IPAM. */
   readonly subnets: readonly NetworkSubnet[];
@@ -67,6 +77,12 @@ export const defaultNetwork = (config: ClusterConfig): Network => ({
 export const networkOfNetConf = (conf: NetConf, config: ClusterConfig): Network => ({
   name: conf.name,
   topology: conf.topology,
+  ...(conf.topology === 'localnet' && {
+    physical: {
+      name: conf.physicalNetworkName ?? conf.name,
+      ...(conf.vlanId !== undefined && { vlanId: conf.vlanId }),
+    },
+  }),
   role: conf.role,
   subnets: conf.topology === 'layer3' ? conf.subnets.map(withHostPrefix) : conf.subnets.map(({ cidr }) => ({ cidr })),
   joinSubnets: conf.role === 'primary' ? onePerFamily(conf.joinSubnets, config.udnJoinSubnets) : [],

@@ -185,6 +185,11 @@ export const PROBLEM_CAUSES = {
     next: 'check strongSwan and ovs-monitor-ipsec on both nodes: docs/encryption.md',
     follows: ['tunnels-not-encrypted'],
   },
+  'physical-network-unmapped': {
+    summary: 'localnets are not on this node: no bridge is mapped to their physical network',
+    next: 'map one: ovs-vsctl set Open_vSwitch . external_ids:ovn-bridge-mappings=…,NETWORK:BRIDGE, or keep pods of the network off this node',
+    follows: ['database-unreachable'],
+  },
   'pod-refused': {
     summary: 'pods request something that they cannot get',
     next: 'correct the pod: the message names what is wrong',

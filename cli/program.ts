@@ -9,6 +9,7 @@ import { checkCommand } from './commands/check.ts';
 import { connectivityCommand } from './commands/connectivity.ts';
 import {
   allowedServicesFromSettings,
+  bridgeMappingsFromSettings,
   clusterFromSettings,
   connectionLimitFromSettings,
   encryptionFromSettings,
@@ -71,6 +72,7 @@ const renderCommand = (): Command =>
       const { objects, diagnostics: unread } = await readManifestFiles(options.filename);
       const diagnostics = [...unread, ...passedOver(objects)];
       const kubeletCgroup = kubeletCgroupFromSettings(options.set);
+      const bridgeMappings = bridgeMappingsFromSettings(options.set);
       const networkRendering = networkRenderingFromSettings(options.set);
       const allowedDefaultServices = allowedServicesFromSettings(options.set);
       const connectionLimit = connectionLimitFromSettings(options.set);
@@ -79,6 +81,7 @@ const renderCommand = (): Command =>
       const local = {
         gatewayMode,
         kubeletCgroup,
+        bridgeMappings,
         networkRendering,
         allowedDefaultServices,
         connectionLimit,

@@ -2,6 +2,7 @@ import type { Operation } from '../../ovsdb/transact/operation.ts';
 import type { WireAtom } from '../../ovsdb/wire/notation.ts';
 import { INTEGRATION_BRIDGE } from '../cni/vswitch-operations.ts';
 import type { VswitchReplica } from '../databases/vswitch.ts';
+import { localnetPortName } from '../model/names.ts';
 
 /**
  * Removes the patch ports between the integration bridge and this one. ovn-controller made them for localnet ports, and
@@ -20,6 +21,11 @@ export const unpatchOperations = (replica: VswitchReplica, bridge: string): read
   });
 };
 
-/** Names of localnet ports begin with that of the bridge. */
+/** Names of gateways' localnet ports begin with that of the bridge. Those of localnets end alike, on whichever bridge. */
 const isPatch = (name: string, bridge: string): boolean =>
-  name.startsWith(`patch-${INTEGRATION_BRIDGE}-to-${bridge}_`) || name.startsWith(`patch-${bridge}_`);
+  name.startsWith(`patch-${INTEGRATION_BRIDGE}-to-${bridge}_`) ||
+  name.startsWith(`patch-${bridge}_`) ||
+  (name.startsWith(`patch-${INTEGRATION_BRIDGE}-to-`) && name.endsWith(LOCALNET_PORT)) ||
+  (name.startsWith('patch-') && name.endsWith(`${LOCALNET_PORT}-to-${INTEGRATION_BRIDGE}`));
+
+const LOCALNET_PORT = localnetPortName('');

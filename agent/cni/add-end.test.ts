@@ -42,7 +42,8 @@ it('ADD of a pod that selects a secondary network of ours is refused, and one of
   const selecting = (name: string) => ({ ...addressed, selects: name });
   it.cluster.network('ns_storage', network).pod('ns/a', selecting('storage'));
   it.flush();
-  const message = 'secondary networks are not supported yet: ns/storage as net1';
+  const message =
+    'ns/storage as net1: network ns_storage is not on node node1: ovn-bridge-mappings of its Open vSwitch has no bridge for physical network physnet';
   await expect(it.call('ADD')).rejects.toMatchObject({ reason: 'invalidConfig', message });
   expect(it.failures).toEqual([`ns/a: ${message}`]);
   expect(it.ports.all()).toEqual([]);

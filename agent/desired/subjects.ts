@@ -112,6 +112,7 @@ export const subjectsWith = (fact: ReadKind, id: string, facts: FactStore): AnyS
     case 'encapIps':
     case 'networkInUse':
     case 'networkShares':
+    case 'physicalBridge':
     case 'neighbours':
     case 'kubeletCgroup':
     case 'podCgroup':

@@ -6,6 +6,7 @@ import type { Feature } from '../model/fragment.ts';
 import { attachments } from './attachments/index.ts';
 import {
   gatewayBridge,
+  gatewayBridgeLocalnet,
   gatewayBridgeNeighbours,
   gatewayBridgeNetwork,
   pathMtu,
@@ -37,6 +38,7 @@ export const FEATURES: readonly Feature[] = [
   gatewayRouters,
   gatewayBridge,
   gatewayBridgeNetwork,
+  gatewayBridgeLocalnet,
   gatewayBridgeNeighbours,
   pathMtu,
   tunnelEnds,

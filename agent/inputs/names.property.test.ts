@@ -12,7 +12,7 @@ import {
 } from '../../api/names.ts';
 import { RowNames } from '../../cluster-manager/allocation/row-names.ts';
 import { parseNetworkId } from '../../net/ids.ts';
-import { managementLinkName, patchPortName, vrfName } from '../model/host-names.ts';
+import { localnetPatchPortName, managementLinkName, patchPortName, vrfName } from '../model/host-names.ts';
 import * as names from '../model/names.ts';
 import { TestCluster } from '../testing/cluster.ts';
 import { NetworkClaims } from './network-claims.ts';
@@ -119,6 +119,12 @@ const addNetwork = (
   all.add('switch', names.joinSwitchName(network), of('join switch'));
   all.add('switch', names.transitSwitchName(network), of('transit switch'));
   all.add('switch', names.layer2SwitchName(network), of('layer-2 switch'));
+  // Of secondary networks only.
+  if (network !== DEFAULT_NETWORK_NAME) {
+    all.add('switch', names.localnetSwitchName(network), of('localnet switch'));
+    all.add('port', names.localnetPortName(network), of('port to the physical network'));
+    all.add('ovs port', localnetPatchPortName(network), of('patch port to the physical network'));
+  }
   all.add('router', cluster, of('router'));
   // Of layer-2 networks only.
   if (network !== DEFAULT_NETWORK_NAME) all.add('router', transit, of('transit router'));

@@ -243,7 +243,6 @@ describe('an entry of a secondary network', () => {
     ['it has selected another', { selects: 'phys' }, 'a/flat'],
     ['it is another namespace’s', { selects: 'c/flat' }, 'c/flat'],
     ['it has selected it once', { selects: 'flat' }, 'a/flat/1'],
-    ['its topology is not served', { selects: 'phys' }, 'a/phys'],
   ] as const)('does not count where %s: whoever makes a pod writes what he likes there', (_, asked, key) => {
     const it = withSecondary();
     for (const node of ['node1', 'node2']) {

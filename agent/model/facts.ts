@@ -250,6 +250,8 @@ export interface Facts {
   readonly networkInUse: true;
   /** By network name, of those that are in use: see `View.networkShares`. */
   readonly networkShares: number;
+  /** By name of a physical network: the bridge of this node that `ovn-bridge-mappings` has for it, and that is there. */
+  readonly physicalBridge: string;
   /** `LOCAL`: where the tunnels of other nodes end here. */
   readonly encapIps: readonly Ip[];
   /** `LOCAL`: the largest MTU of pods whose packets fit this node's tunnels. */

@@ -8,7 +8,7 @@ import {
 } from '../../api/vrf.ts';
 import type { NetworkId } from '../../net/ids.ts';
 import type { GatewayFact } from './facts.ts';
-import { externalBridgePortName } from './names.ts';
+import { externalBridgePortName, localnetPortName } from './names.ts';
 
 export { INTEGRATION_BRIDGE };
 
@@ -26,3 +26,7 @@ export const patchPortName = ({ bridge, interfaceId }: GatewayFact, network: str
   const port = network === DEFAULT_NETWORK_NAME ? interfaceId : externalBridgePortName(bridge, network, node);
   return `patch-${port}-to-${INTEGRATION_BRIDGE}`;
 };
+
+/** On the bridge that a localnet's physical network is mapped to, while a pod of it is on the node. */
+export const localnetPatchPortName = (network: string): string =>
+  `patch-${localnetPortName(network)}-to-${INTEGRATION_BRIDGE}`;

@@ -11,6 +11,10 @@ export const transitRouterName = (network: string): string => `${networkPrefix(n
 export const joinSwitchName = (network: string): string => `${networkPrefix(network)}join`;
 export const layer2SwitchName = (network: string): string => `${networkPrefix(network)}ovn_layer2_switch`;
 
+/** A node's part of a localnet: its own pods, and the port to the physical network. */
+export const localnetSwitchName = (network: string): string => `${networkPrefix(network)}ovn_localnet_switch`;
+export const localnetPortName = (network: string): string => `${networkPrefix(network)}ovn_localnet_port`;
+
 /** A node's part of a layer-3 network. */
 export const nodeSwitchName = (network: string, node: string): string => `${networkPrefix(network)}${node}`;
 export const routerToSwitchPortName = (network: string, node: string): string =>

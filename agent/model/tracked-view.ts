@@ -104,6 +104,14 @@ export class TrackedView implements View {
     return this.#value('networkShares', network) ?? 1;
   }
 
+  isNetworkInUse(network: string): boolean {
+    return this.#value('networkInUse', network) === true;
+  }
+
+  physicalBridge(physicalNetwork: string): string | undefined {
+    return this.#value('physicalBridge', physicalNetwork);
+  }
+
   neighbours(): readonly NeighbourFact[] {
     return this.#value('neighbours', LOCAL) ?? NO_NEIGHBOURS;
   }

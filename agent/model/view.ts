@@ -72,6 +72,10 @@ export interface View extends LocalSettings {
   isNetworkHere(network: string): boolean;
   /** Among how many the pods of a network here share what it may have: at least as many as there are, a power of two. */
   networkShares(network: string): number;
+  /** Whether something on this node needs it, also with `networkRendering: 'always'`. */
+  isNetworkInUse(network: string): boolean;
+  /** Of this node, to which a physical network is mapped; undefined where it is to none that is there. */
+  physicalBridge(physicalNetwork: string): string | undefined;
   /** Whose MAC addresses this node knows on the links of its gateway bridge. */
   neighbours(): readonly NeighbourFact[];
   /** Absent while there is no kubelet. */

@@ -2,16 +2,19 @@
 import type { FactStore } from '../model/fact-store.ts';
 import { type GatewayFact, LOCAL } from '../model/facts.ts';
 import type { Diagnostic } from '../model/fragment.ts';
+import { bridgesOf, mergeMappings } from '../node/uplink/bridge-mappings.ts';
 
 export interface KnownOfNode {
   readonly node: string;
   readonly gatewayMode?: GatewayFact['mode'] | undefined;
   readonly kubeletCgroup?: string | undefined;
+  /** As `ovn-bridge-mappings` has them: `dc:br-dc,lan:br-lan`; that of `physnet` is the gateway bridge anyway. */
+  readonly bridgeMappings?: string | undefined;
 }
 
 export const completeNodeFacts = (
   facts: FactStore,
-  { node, gatewayMode, kubeletCgroup }: KnownOfNode,
+  { node, gatewayMode, kubeletCgroup, bridgeMappings }: KnownOfNode,
 ): Diagnostic[] => {
   const cgroup =
     kubeletCgroup === undefined ? undefined : { path: kubeletCgroup, level: kubeletCgroup.split('/').length };
@@ -23,6 +26,8 @@ export const completeNodeFacts = (
     }
   }
   const gateway = facts.get('gateway', node);
+  for (const [network, bridge] of bridgesOf(mergeMappings(bridgeMappings, gateway?.bridge)))
+    facts.set('physicalBridge', network, bridge);
   if (gateway === undefined || gateway.uplink !== undefined) return [];
   const uplink = uplinkOf(gateway.bridge);
   facts.set('gateway', node, { ...gateway, uplink });

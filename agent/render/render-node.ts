@@ -46,6 +46,8 @@ export interface RenderInput {
   readonly gatewayMode?: GatewayFact['mode'] | undefined;
   /** Of the node, below the root of cgroup v2. */
   readonly kubeletCgroup?: string | undefined;
+  /** Of physical networks of the node: `dc:br-dc,lan:br-lan`. Default: the gateway bridge for `physnet`. */
+  readonly bridgeMappings?: string | undefined;
   /** On demand only networks that pods in the input use are rendered. Default: always. */
   readonly networkRendering?: LocalSettings['networkRendering'] | undefined;
   /** Default: those of an agent without options. */

@@ -3,6 +3,7 @@ import { isServed } from '../../api/served-networks.ts';
 import { type Status, worst } from '../../base/reconciler.ts';
 import type { FactStore } from '../model/fact-store.ts';
 import { type NetworkFact, nodeSubnetsId } from '../model/facts.ts';
+import { unmappedNetwork } from '../model/physical-networks.ts';
 
 export interface NetworkStateSources {
   readonly node: string;
@@ -15,12 +16,17 @@ export interface NetworkStateSources {
 /** Looks at the owners of the one network. */
 export const networkState = (network: NetworkFact, sources: NetworkStateSources): Status => {
   const { node, facts, ownerState, ownersOfNetwork } = sources;
-  const { name, topology } = network;
+  const { name, topology, physical } = network;
   if (!isServed(network))
     return { kind: 'waiting', message: 'secondary networks of this topology are not supported yet' };
   const subnets = facts.get('nodeSubnets', nodeSubnetsId(node, name)) ?? [];
   const lacksPart = topology === 'layer3' && subnets.length === 0;
-  return worst([...ownersOfNetwork(name).map(ownerState), ...(lacksPart ? [NO_PART] : [])]);
+  const isUnmapped = physical !== undefined && facts.get('physicalBridge', physical.name) === undefined;
+  return worst([
+    ...ownersOfNetwork(name).map(ownerState),
+    ...(lacksPart ? [NO_PART] : []),
+    ...(isUnmapped ? [{ kind: 'failed', message: unmappedNetwork(name, physical.name, node) } as const] : []),
+  ]);
 };
 
 const NO_PART: Status = {

@@ -44,6 +44,8 @@ export interface NetworkInput {
   readonly role?: 'secondary';
   /** Its NAD was written by hand. */
   readonly handmade?: boolean;
+  /** Of a localnet; absent: untagged, of `physnet`. */
+  readonly physical?: Network['physical'];
 }
 
 export interface GatewayInput {
@@ -191,6 +193,7 @@ export class TestCluster {
     const network: Network = {
       name,
       topology: input.topology,
+      ...(input.topology === 'localnet' && { physical: input.physical ?? { name: 'physnet' } }),
       role: input.role ?? 'primary',
       subnets: input.subnets.map((cidr) => ({ cidr: parseCidr(cidr) })),
       joinSubnets: input.role === 'secondary' ? [] : this.settings.cluster.udnJoinSubnets,
@@ -210,6 +213,12 @@ export class TestCluster {
     this.facts.set('nad', nad, name);
     if (input.handmade) this.facts.set('handmadeNad', nad, true);
     if (input.role !== 'secondary') this.facts.set('primaryNad', input.namespace, { nad, network: name });
+    return this;
+  }
+
+  /** The bridge of this node that a physical network is mapped to. */
+  mapped(physicalNetwork: string, bridge: string | undefined): this {
+    this.facts.set('physicalBridge', physicalNetwork, bridge);
     return this;
   }
 

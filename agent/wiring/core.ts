@@ -13,6 +13,7 @@ import { FactStore } from '../model/fact-store.ts';
 import type { LocalSettings } from '../model/view.ts';
 import type { Cgroups } from '../node/cgroups/index.ts';
 import type { NodeKeeper } from '../node/node-keeper.ts';
+import { followPhysicalNetworks } from '../node/physical-networks.ts';
 import { DiagnosticEvents, type EmitObjectEvent } from '../status/diagnostic-events.ts';
 import type { EmitNodeEvent, EmitPodEvent, EmitServiceEvent } from '../status/pod-events.ts';
 import { type EmitPolicyEvent, PolicyEvents } from '../status/policy-events.ts';
@@ -88,6 +89,7 @@ export const startCore = (options: CoreOptions): Core => {
   });
   const unfeed = options.local.feed(facts);
   const unfollow = options.followNeighbours(facts);
+  const unmap = followPhysicalNetworks(facts, databases.openvswitch.replica);
   const cgroups = options.followCgroups(facts);
   const endDomains = options.followDomains(facts);
   const feeder = feedFacts(facts, inputs, settings, settings.node, systemClock);
@@ -110,6 +112,7 @@ export const startCore = (options: CoreOptions): Core => {
       unfeed();
       unfollow();
       endDomains();
+      unmap();
       cgroups.stop();
       usage.stop();
       annotator.stop();

@@ -20,6 +20,7 @@ import { CliError } from '../errors.ts';
 import { withNodeDefaults } from './node-defaults.ts';
 
 const KUBELET_CGROUP = 'kubeletCgroup';
+const BRIDGE_MAPPINGS = 'bridgeMappings';
 const NETWORK_RENDERING = 'networkRendering';
 const ALLOWED_SERVICES = 'allowedDefaultServices';
 const CONNECTIONS = 'connectionsPerNetwork';
@@ -39,6 +40,8 @@ export interface RenderRequest {
   readonly gatewayMode?: GatewayFact['mode'] | undefined;
   /** Of the node, below the root of cgroup v2. */
   readonly kubeletCgroup?: string | undefined;
+  /** Of physical networks of the node, as `ovn-bridge-mappings` has them. Default: the gateway bridge for `physnet`. */
+  readonly bridgeMappings?: string | undefined;
   /** Default: always. */
   readonly networkRendering?: (typeof RENDERINGS)[number] | undefined;
   /** Default: those of an agent without options. */
@@ -96,10 +99,11 @@ const textOf = ({ object, severity, message }: Diagnostic): string => `${object}
 export const hasErrors = ({ diagnostics }: Pick<RenderOutput, 'diagnostics'>): boolean =>
   diagnostics.some(({ severity }) => severity === 'error');
 
-/** What `--set` may set. The last five are no settings of the cluster but of the node and its agent. */
+/** What `--set` may set. The last six are no settings of the cluster but of the node and its agent. */
 export const RENDER_SETTINGS: readonly string[] = [
   ...CLUSTER_SETTINGS.map(({ setting }) => setting),
   KUBELET_CGROUP,
+  BRIDGE_MAPPINGS,
   NETWORK_RENDERING,
   ALLOWED_SERVICES,
   CONNECTIONS,
@@ -115,6 +119,7 @@ export const clusterFromSettings = (texts: readonly string[]): ClusterConfig => 
     const setting = CLUSTER_SETTINGS.find((one) => one.setting === key)?.setting;
     if (setting !== undefined) settings[setting] = value;
     else if (key === KUBELET_CGROUP) refuseNoCgroup(value);
+    else if (key === BRIDGE_MAPPINGS) bridgeMappings(value);
     else if (key === NETWORK_RENDERING) refuseNoRendering(value);
     else if (key === ALLOWED_SERVICES) allowedServices(value);
     else if (key === CONNECTIONS) connections(value);
@@ -136,6 +141,17 @@ const withValues = (settings: Partial<Record<ClusterSetting, string>>): ClusterC
 /** The last one of `--set`, if any. `clusterFromSettings` refuses what is no path. */
 export const kubeletCgroupFromSettings = (texts: readonly string[]): string | undefined =>
   lastOf(KUBELET_CGROUP, texts);
+
+/** The last one of `--set`, if any. @throws CliError, status 2 */
+export const bridgeMappingsFromSettings = (texts: readonly string[]): string | undefined => {
+  const text = lastOf(BRIDGE_MAPPINGS, texts);
+  return text === undefined ? undefined : bridgeMappings(text);
+};
+
+const bridgeMappings = (text: string): string => {
+  if (/^[^:,\s]+:[^:,\s]+(,[^:,\s]+:[^:,\s]+)*$/.test(text)) return text;
+  throw new CliError(`--set ${BRIDGE_MAPPINGS}=${text}: expected NETWORK:BRIDGE,…`, 2);
+};
 
 /** The last one of `--set`, if any. `clusterFromSettings` refuses what is none. */
 export const networkRenderingFromSettings = (texts: readonly string[]): RenderRequest['networkRendering'] => {

@@ -2,16 +2,9 @@
 import { ignoredRequests } from '../../api/annotations/ignored-requests.ts';
 import { attachmentsOf, parseNetworkSelections } from '../../api/annotations/network-selection.ts';
 import { ApiError, describeApiError } from '../../api/errors.ts';
-import {
-  DEFAULT_INTERFACE,
-  DEFAULT_NETWORK_NAME,
-  POD_ANNOTATIONS,
-  PRIMARY_INTERFACE,
-  PRIMARY_NETWORK_LABEL,
-} from '../../api/names.ts';
+import { DEFAULT_INTERFACE, DEFAULT_NETWORK_NAME, PRIMARY_INTERFACE, PRIMARY_NETWORK_LABEL } from '../../api/names.ts';
 import type { NetConf } from '../../api/net-conf.ts';
 import { type PrimaryNetwork, primaryNetworkOf } from '../../api/primary-network.ts';
-import { isServed } from '../../api/served-networks.ts';
 import type { NadFacts } from '../../cluster-manager/facts/nad-facts.ts';
 import type { NamespaceFacts } from '../../cluster-manager/facts/namespace-facts.ts';
 import type { PodState } from '../cluster/pod-state.ts';
@@ -151,16 +144,9 @@ const secondary = (key: string, nadKey: string, interfaceName: string, scene: Sc
   }
   return {
     attachments: [attachmentOf(conf, nadKey, interfaceName, 'secondary')],
-    findings: [idFinding(nad, scene), ...(isServed(conf) ? [] : [unsupported(what, key)])],
+    findings: [idFinding(nad, scene)],
   };
 };
-
-const unsupported = (what: string, key: string): Finding => {
-  const found = `the pod requests NetworkAttachmentDefinition ${key}, a secondary network of a topology that is not supported yet: CNI rejects the pod`;
-  return blocked(what, 'unsupported', found, SELECT_NOTHING);
-};
-
-const SELECT_NOTHING = `recreate the pod without it in ${POD_ANNOTATIONS.selection}`;
 
 /** Keys of a NAD that is not ours are the other plugin's. */
 const ignoredIn = (pod: PodState, scene: Scene): readonly Finding[] =>

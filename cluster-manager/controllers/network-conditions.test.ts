@@ -14,22 +14,13 @@ it('a network of the cluster that fails in a namespace says in which it works, a
   expect(createdCondition(facts, [], ['no label'], ['c']).message).toBe('no label');
 });
 
-it.each(['Layer2', 'Layer3'])(
+it.each(['Layer2', 'Layer3', 'Localnet'])(
   'a secondary %s network has nothing to say of attachments: nodes serve it',
   (topology) => {
     const spec = { topology, [topology.toLowerCase()]: { role: 'Secondary' } };
     expect(attachmentPart({ kind: 'UserDefinedNetwork', spec } as unknown as NetworkFacts)).toBeUndefined();
   },
 );
-
-it.each([
-  ['ClusterUserDefinedNetwork', { topology: 'Localnet', localnet: {} }, 'spec.network.topology Localnet'],
-] as const)('a %s that no pod can be attached to is not ready, and names the field', (kind, spec, field) => {
-  expect(attachmentPart({ kind, spec } as unknown as NetworkFacts)).toEqual({
-    ...{ type: 'Ready', status: 'False', reason: 'AttachmentNotSupported' },
-    message: `${field} is not supported yet: ids and addresses are allocated, but pods cannot be attached.`,
-  });
-});
 
 it('a primary network has nothing to say of attachments', () => {
   const spec = { topology: 'Layer2', layer2: { role: 'Primary' } };

@@ -10,6 +10,8 @@ export type Compiled =
   | { readonly kind: 'group'; readonly group: number }
   | { readonly kind: 'bucket'; readonly group: number; readonly bucket: number; readonly actions: string }
   | { readonly kind: 'noFlood'; readonly name: string; readonly port: number }
+  /** Its port is not there, and need not be. */
+  | { readonly kind: 'absent' }
   | { readonly kind: 'waiting'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string };
 
@@ -18,6 +20,7 @@ export const compile = (item: BridgeItem, ports: Pick<PortNumbers, 'hasBridge' |
   if (!ports.hasBridge(bridge)) return { kind: 'waiting', reason: `bridge ${bridge} does not exist yet` };
   for (const port of portsOf(item)) {
     if (ports.ofport(bridge, port) === undefined) {
+      if (item.kind === 'flow' && item.flow.mayLackPort === true) return { kind: 'absent' };
       return { kind: 'waiting', reason: `port ${port} is not on bridge ${bridge} yet` };
     }
   }

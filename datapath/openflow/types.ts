@@ -21,6 +21,8 @@ export interface Flow {
   readonly match: Match;
   /** None: drop. */
   readonly actions: readonly Action[];
+  /** Ports that it names come and go with what others do: while one is not there nothing is missing. */
+  readonly mayLackPort?: true | undefined;
 }
 
 /** A group of type `all`: a packet goes to every bucket. Its buckets are desired one by one, each by who needs it. */

@@ -137,7 +137,10 @@ describe('a pod that selects networks', () => {
       /^network blue_flat is not for namespace red: NetworkAttachmentDefinition blue\/flat gives no address to its pods/,
     ],
     ['net', /^red\/net as net1: a primary network cannot be selected$/],
-    ['phys', /^secondary networks are not supported yet: red\/phys as net1$/],
+    [
+      'phys',
+      /^red\/phys as net1: network red_phys is not on node node1: ovn-bridge-mappings of its Open vSwitch has no bridge for physical network physnet$/,
+    ],
     [
       'flat,near',
       /^10.90.0.0\/24 of network red_flat overlaps 10.90.0.128\/25 of network red_near: a pod reaches only/,

@@ -6,6 +6,7 @@ import { mayAttach, notFor } from '../../../api/attachment-scope.ts';
 import { isServed } from '../../../api/served-networks.ts';
 import { type Attachment, nadOf, type Selection, scopedNad, secondaryUnsupported } from '../../model/attachments.ts';
 import type { NetworkFact, PodFact } from '../../model/facts.ts';
+import { unmappedNetwork } from '../../model/physical-networks.ts';
 import type { View } from '../../model/view.ts';
 
 export type DesiredAttachment = Pick<Attachment, 'nadKey' | 'network' | 'role' | 'interfaceName' | 'selection'>;
@@ -53,6 +54,9 @@ const resolve = (selection: Selection, podNamespace: string, view: View): Resolv
   const scoped = scopedNad(selection, network, view);
   if (!mayAttach(scoped, podNamespace, view.cluster)) return { refused: notFor(scoped, podNamespace) };
   if (!isServed(network)) return { unsupported: `${nad} as ${interfaceName}` };
+  const { physical } = network;
+  if (physical !== undefined && view.physicalBridge(physical.name) === undefined)
+    return { refused: `${nad} as ${interfaceName}: ${unmappedNetwork(network.name, physical.name, view.node)}` };
   const impossible = impossibleRequest(selection, network);
   if (impossible !== undefined) return { refused: `${nad} as ${interfaceName}: ${impossible}` };
   return { network: { nadKey, network, role: 'secondary', interfaceName, selection } };

@@ -6,11 +6,15 @@ import type { BridgeItem } from '../../../datapath/openflow/types.ts';
 import { addressOf } from '../../../net/cidr.ts';
 import { ipFamily } from '../../../net/ip.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
+import { localnetPatchPortName } from '../../model/host-names.ts';
 import { COOKIES } from '../../model/registry/marks.ts';
 import { DROP, flow, ip, onBridge } from '../shared/bridge/flow.ts';
 import { localPatch } from '../shared/bridge/local-patch.ts';
+import { localnetSender } from '../shared/bridge/senders.ts';
 import { bridgeSite } from '../shared/bridge/site.ts';
+import { localnetOf } from '../shared/localnet.ts';
 import { nodeAddresses } from '../shared/node-addresses.ts';
+import { localnetFlows } from './localnet-flows.ts';
 import { answeredFamilies, answerFlows, knownNeighbour } from './neighbour-flows.ts';
 import { networkFlows } from './network-flows.ts';
 import { nodeFlows } from './node-flows.ts';
@@ -24,7 +28,12 @@ export const gatewayBridge: FeatureOver<'zone'> = {
     const site = bridgeSite(view);
     if (site === undefined) return EMPTY_FRAGMENT;
     const hostIps = new Set([...site.gateway.addresses, ...view.hostAddresses(view.node)].map(addressOf));
-    const flows = [...nodeFlows(site), ...sharedFlows(site, [...hostIps]), ...answerFlows(site)];
+    const flows = [
+      ...nodeFlows(site),
+      ...sharedFlows(site, [...hostIps]),
+      ...localnetFlows(site),
+      ...answerFlows(site),
+    ];
     return { openflow: { items: onBridge(site.bridge, flows) } };
   },
 };
@@ -41,6 +50,23 @@ export const gatewayBridgeNetwork: FeatureOver<'network'> = {
     // Broadcasts would make every network's gateway router answer for the node.
     const noFlood: BridgeItem = { bridge: site.bridge, kind: 'noFlood', noFlood: { port: patch.port } };
     return { openflow: { items: [...items, noFlood] } };
+  },
+};
+
+/** Of a localnet whose physical network is behind the gateway bridge. On other bridges its port is a port like any other. */
+export const gatewayBridgeLocalnet: FeatureOver<'network'> = {
+  name: 'gateway-bridge-localnet',
+  over: 'network',
+  render: ({ network: name }, view) => {
+    const network = localnetOf(name, view);
+    const site = network && bridgeSite(view);
+    if (network === undefined || site === undefined) return EMPTY_FRAGMENT;
+    const { physical } = network;
+    if (view.physicalBridge(physical.name) !== site.bridge) return EMPTY_FRAGMENT;
+    const isBesideNode = (physical.vlanId ?? 0) === site.gateway.vlanId;
+    return {
+      openflow: { items: onBridge(site.bridge, [localnetSender(localnetPatchPortName(name), isBesideNode)]) },
+    };
   },
 };
 

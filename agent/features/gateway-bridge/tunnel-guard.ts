@@ -30,6 +30,7 @@ const clause = (which: keyof typeof CLAUSES, match: Match): Flow =>
 export const tunnelPorts = ({ families, isEncrypted }: BridgeSite): Flow[] => [
   flow('classify', 'tunnelPort', { match: { conj_id: String(CONJUNCTIONS.tunnelPort) }, actions: DROP }),
   clause('network', sentBy('network')),
+  clause('network', sentBy('localnet')),
   ...families.flatMap(({ family, masqueradeSubnet }) => [
     ...[...portMatches(family), ...(isEncrypted ? ipsecMatches(family) : [])].map((match) => clause('port', match)),
     clause('node', ip(family, { dst: masqueradeSubnet })),

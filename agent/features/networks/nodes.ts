@@ -14,6 +14,8 @@ export const networkNodes: FeatureOver<'networkNode'> = {
     const network = programmedNetwork(name, view)?.network;
     const node = network && view.nodeFact(nodeName);
     if (network === undefined || node === undefined) return EMPTY_FRAGMENT;
+    // What nodes have of a localnet is joined by the physical network.
+    if (network.topology === 'localnet') return EMPTY_FRAGMENT;
     const rows = network.topology === 'layer2' ? layer2NodeRows : layer3NodeRows;
     return { northbound: rows(network, node, view) };
   },

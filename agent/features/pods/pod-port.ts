@@ -6,7 +6,7 @@ import { addressOf } from '../../../net/cidr.ts';
 import type { DesiredFragment } from '../../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
 import { type NetworkFact, type PodFact, podKey } from '../../model/facts.ts';
-import { layer2SwitchName, nodeSwitchName, podPortName } from '../../model/names.ts';
+import { layer2SwitchName, localnetSwitchName, nodeSwitchName, podPortName } from '../../model/names.ts';
 import type { View } from '../../model/view.ts';
 import { merge } from '../shared/ovn/merge.ts';
 import { switchPort } from '../shared/ovn/port-rows.ts';
@@ -53,7 +53,8 @@ const attachedNetwork = (key: string, view: View): NetworkFact | undefined => {
 
 const switchOf = ({ name, topology }: NetworkFact, node: string, isLocal: boolean): string | undefined => {
   if (topology === 'layer2') return layer2SwitchName(name);
-  return isLocal && topology === 'layer3' ? nodeSwitchName(name, node) : undefined;
+  if (!isLocal) return undefined;
+  return topology === 'localnet' ? localnetSwitchName(name) : nodeSwitchName(name, node);
 };
 
 /** Without the key that the other zones use, packets for the port would arrive at another one, or nowhere. */

@@ -3,7 +3,7 @@ import { networkFamilies } from '../../../api/network.ts';
 import { isServed } from '../../../api/served-networks.ts';
 import { type Cidr, cidrFamily } from '../../../net/cidr.ts';
 import { isRouted, type NetworkFact, type NodeFact, type RoutedNetworkFact } from '../../model/facts.ts';
-import { layer2SwitchName, nodeSwitchName } from '../../model/names.ts';
+import { layer2SwitchName, localnetSwitchName, nodeSwitchName } from '../../model/names.ts';
 import type { View } from '../../model/view.ts';
 
 /** A network that has rows in this node's OVN zone, whatever its role: a switch with its pods' ports, and what joins it with other zones. */
@@ -38,7 +38,13 @@ export const primaryNetworkName = (namespace: string, view: View): string | unde
 
 /** Of the switch with the network's pods on the node. */
 export const podSwitchName = ({ name, topology }: Pick<NetworkFact, 'name' | 'topology'>, node: string): string =>
-  topology === 'layer2' ? layer2SwitchName(name) : nodeSwitchName(name, node);
+  SWITCH_NAMES[topology](name, node);
+
+const SWITCH_NAMES: Readonly<Record<NetworkFact['topology'], (network: string, node: string) => string>> = {
+  layer2: layer2SwitchName,
+  layer3: nodeSwitchName,
+  localnet: localnetSwitchName,
+};
 
 const localSubnets = ({ name, topology, role, subnets, tunnelKeys }: NetworkFact, view: View): readonly Cidr[] => {
   if (topology === 'layer3') return view.nodeSubnets(view.node, name);

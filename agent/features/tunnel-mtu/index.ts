@@ -11,7 +11,9 @@ export const tunnelMtu: FeatureOver<'network'> = {
   render: ({ network: name }, view) => {
     const network = programmedNetwork(name, view)?.network;
     const { tunnelMtu: fitting } = view;
-    if (network === undefined || fitting === undefined || network.mtu <= fitting) return EMPTY_FRAGMENT;
+    // Packets of a localnet are in no tunnel.
+    if (network === undefined || network.topology === 'localnet') return EMPTY_FRAGMENT;
+    if (fitting === undefined || network.mtu <= fitting) return EMPTY_FRAGMENT;
     const message = `its MTU is ${network.mtu}, but tunnels of ${view.node} carry at most ${fitting} bytes: larger packets to other nodes are dropped; lower it, or raise the MTU of the link of its tunnels`;
     const isDefault = network.role === 'default';
     return {

@@ -34,6 +34,8 @@ export const FLOW_TABLES = {
   leave: 25,
   /** From outside, and no answer to somebody here: node ports and external addresses of Services. */
   servicesOutside: 26,
+  /** From a localnet's pods to the node, after conntrack has been asked whose connection it is. */
+  fromLocalnet: 27,
 } as const;
 
 export type FlowTable = keyof typeof FLOW_TABLES;
@@ -53,6 +55,13 @@ export const FLOW_PRIORITIES = {
     tunnelPort: rank(710, 'drop traffic of networks to tunnels of nodes: it could inject frames into any network'),
     pathMtu: rank(700, 'drop path MTU messages to other nodes: they would lower the MTU between the nodes'),
     bfd: rank(650, 'local gateway: BFD of the default network'),
+    localnetSpoofed: rank(
+      640,
+      'drop what localnet pods send as the node, as its next hops, or with masquerade addresses',
+    ),
+    localnetToNode: rank(630, 'from localnet pods to this node: look up the network of the connection in conntrack'),
+    localnetAnswer: rank(625, 'ARP of localnet pods to this node: to the default network and the host, to no tenant'),
+    localnet: rank(620, 'everything else of localnet pods: a switch with learned addresses'),
     masqueradedToService: rank(550, 'from the host to services, with a masquerade address as source already'),
     masquerade: rank(500, 'to and from services and the host itself, by fixed masquerade addresses'),
     masqueradeKnown: rank(
@@ -143,6 +152,12 @@ export const FLOW_PRIORITIES = {
     ),
     none: rank(0, 'not for a Service: continue without it'),
   },
+  fromLocalnet: {
+    neighbour: rank(30, 'neighbour advertisements: to the default network and the host, to no tenant'),
+    known: rank(20, 'of a connection of the default network or the host'),
+    ofTenant: rank(10, 'drop what claims to be of a connection of a tenant'),
+    toHost: rank(0, 'to the host'),
+  },
   leave: {
     notTranslated: rank(40, 'drop traffic that conntrack could not translate'),
     neighbour: rank(30, 'to neighbours of the node, with its address'),
@@ -205,6 +220,10 @@ export const SENDERS = {
   masqueraded: 0x20,
   /** A tenant none of whose pods has an address of the node's bridge: ICMP errors from there are its router's. */
   speaksAsNode: 0x40,
+  /** A localnet's pods: no network in the sense of the bits above. */
+  localnet: 0x80,
+  /** A localnet that is in the node's own VLAN. */
+  besideNode: 0x100,
 } as const;
 
 export type Sender = keyof typeof SENDERS;

@@ -16,6 +16,17 @@ export const mergeMappings = (mappings: string | undefined, bridge: string | und
   return all.length === 0 ? undefined : all.join(',');
 };
 
+/** Physical network → bridge. Of two entries for one network the first counts, as for ovn-controller. */
+export const bridgesOf = (mappings: string | undefined): ReadonlyMap<string, string> => {
+  const bridges = new Map<string, string>();
+  for (const entry of entriesOf(mappings)) {
+    const colon = entry.indexOf(':');
+    const network = entry.slice(0, Math.max(colon, 0));
+    if (network !== '' && !bridges.has(network)) bridges.set(network, entry.slice(colon + 1));
+  }
+  return bridges;
+};
+
 const PREFIX = `${PHYSICAL_NETWORK}:`;
 
 const entriesOf = (mappings = ''): string[] =>

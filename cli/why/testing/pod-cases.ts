@@ -1,7 +1,7 @@
 /** Pods that are not ready, or not gone. */
 import { POD_ANNOTATIONS } from '../../../api/names.ts';
-import { layer2Udn, nad, namespace, netConf, node, pod } from '../../../cluster-manager/testing/objects.ts';
-import { DEFAULT_ENTRY, entry, ids, nadOf, settledNetwork, settledPod, warning } from './objects.ts';
+import { layer2Udn, nad, namespace, node, pod } from '../../../cluster-manager/testing/objects.ts';
+import { DEFAULT_ENTRY, entry, nadOf, settledNetwork, settledPod, warning } from './objects.ts';
 import { type Case, GOING, l3, l3Nad, l3Node, n1, net, POD, red, web, well } from './settled.ts';
 
 function asks(nadKey: string) {
@@ -188,17 +188,6 @@ export const POD_CASES: readonly Case[] = [
     state: 'a NAD that is asked for and not there',
     objects: [...well.filter((one) => one !== web), asks('red/none')],
     ...{ ask: POD, cause: 'nad-missing', expectedText: 'the pod requests NetworkAttachmentDefinition red/none' },
-  },
-  {
-    state: 'a secondary network of a topology that is not served',
-    objects: [
-      ...well.filter((one) => one !== web),
-      nad('red/sec', netConf('red/sec', 'sec', { role: 'secondary', topology: 'localnet' }), {
-        annotations: ids('sec', 2),
-      }),
-      asks('red/sec'),
-    ],
-    ...{ ask: POD, cause: 'unsupported', expectedText: 'NetworkAttachmentDefinition red/sec, a secondary network' },
   },
   {
     state: 'a primary network that is asked for',

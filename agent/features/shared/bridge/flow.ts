@@ -10,16 +10,26 @@ export interface FlowSpec {
   readonly match?: Match;
   readonly actions: readonly Action[];
   readonly cookie?: bigint;
+  /** See `Flow`. */
+  readonly mayLackPort?: true;
 }
 
 /** @param rank name of a priority of the table, see `FLOW_PRIORITIES` */
 export const flow = <Table extends FlowTable>(
   table: Table,
   rank: keyof (typeof FLOW_PRIORITIES)[Table],
-  { inPort, match = {}, actions, cookie = COOKIES.default }: FlowSpec,
+  { inPort, match = {}, actions, cookie = COOKIES.default, mayLackPort }: FlowSpec,
 ): Flow => {
   const { priority } = FLOW_PRIORITIES[table][rank] as { readonly priority: number };
-  return { table: FLOW_TABLES[table], priority, cookie, ...(inPort === undefined ? {} : { inPort }), match, actions };
+  return {
+    table: FLOW_TABLES[table],
+    priority,
+    cookie,
+    ...(inPort === undefined ? {} : { inPort }),
+    match,
+    actions,
+    ...(mayLackPort && { mayLackPort }),
+  };
 };
 
 export const onBridge = (bridge: string, flows: readonly Flow[]): BridgeItem[] =>

@@ -31,6 +31,18 @@ export const senders = (patch: LocalPatch): Flow[] => {
   ];
 };
 
+/** Of a localnet on this bridge. @param isBesideNode it is in the node's own VLAN */
+export const localnetSender = (port: string, isBesideNode: boolean): Flow =>
+  flow('classify', 'sender', {
+    inPort: port,
+    mayLackPort: true,
+    match: { [FLOW_REGISTERS.sender]: '0' },
+    actions: [
+      setField(FLOW_REGISTERS.sender, bitsOf(isBesideNode ? ['localnet', 'besideNode'] : ['localnet'])),
+      `resubmit(,${FLOW_TABLES.classify})`,
+    ],
+  });
+
 const usualSender = (patch: LocalPatch): Sender[] => {
   const families = patch.families.map(({ family }) => nameOf(family));
   if (patch.isDefault) return ['network', ...families];

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { addTenant, emptyCluster } from '../../../test/unit/golden/worked-cluster.ts';
+import { DUAL, flowsOf } from '../../testing/bridge-flows.ts';
+import type { NetworkInput, TestCluster } from '../../testing/cluster.ts';
+
+const PORT = 'patch-red_lan_ovn_localnet_port-to-br-int';
+const NETWORK: NetworkInput = {
+  ...{ id: 7, topology: 'localnet', role: 'secondary', namespace: 'red', nad: 'lan', subnets: [] },
+};
+const withLocalnet = (physical: NetworkInput['physical'], bridge = 'br-ex'): TestCluster =>
+  emptyCluster(DUAL)
+    .network('red_lan', { ...NETWORK, physical })
+    .mapped(physical?.name ?? '', bridge);
+
+const added = (cluster: TestCluster): string[] => {
+  const before = flowsOf(emptyCluster(DUAL));
+  return flowsOf(cluster).filter((flow) => !before.includes(flow));
+};
+/** Of what all localnets share. */
+const shared = (): string[] =>
+  flowsOf(emptyCluster(DUAL))
+    .filter((flow) => /reg3=0x(80|100)\/|table=27/.test(flow))
+    .map((flow) => flow.replace('cookie=0xdeff105, table=', ''));
+
+describe('a localnet behind the gateway bridge', () => {
+  it.each([
+    [{ name: 'physnet' }, '0x180'],
+    [{ name: 'other', vlanId: 100 }, '0x80'],
+  ])('%j adds one flow, which says whether it is where the node is', (physical, sender) => {
+    expect(added(withLocalnet(physical))).toEqual([
+      `cookie=0xdeff105, table=0, priority=720, in_port=${PORT},reg3=0, actions=set_field:${sender}->reg3,resubmit(,0)`,
+    ]);
+  });
+
+  it('is where the node is when it has the VLAN of the node’s bridge', () => {
+    const cluster = withLocalnet({ name: 'physnet', vlanId: 100 });
+    const gateway = cluster.facts.get('gateway', 'node1');
+    cluster.facts.set('gateway', 'node1', gateway && { ...gateway, vlanId: 100 });
+    expect(flowsOf(cluster).filter((flow) => flow.includes(PORT))).toEqual([expect.stringContaining('0x180->reg3')]);
+  });
+
+  it('lacks nothing while its port is not there', () => {
+    const cluster = withLocalnet({ name: 'physnet' });
+    cluster.render();
+    const flows = cluster.sinks.openflow.all().flatMap((item) => (item.kind === 'flow' ? [item.flow] : []));
+    expect(flows.filter(({ inPort }) => inPort === PORT)).toMatchObject([{ mayLackPort: true }]);
+  });
+
+  it('adds none behind another bridge, nor without one', () => {
+    expect(added(withLocalnet({ name: 'dc' }, 'br-dc'))).toEqual([]);
+    expect(added(withLocalnet({ name: 'dc' }).mapped('dc', undefined))).toEqual([]);
+  });
+});
+
+describe('what pods of localnets send', () => {
+  const IN_NODES_VLAN = /^0, priority=640, (?!.*dl_src)(.*),?reg3=0x100\/0x100,?(.*), actions=drop$/;
+
+  it('is never as the node, its next hops or a masquerade address, in ARP, neighbour discovery or as a source', () => {
+    const dropped = shared().flatMap((flow) => {
+      const [, before = '', after = ''] = IN_NODES_VLAN.exec(flow) ?? [];
+      return before === '' && after === '' ? [] : [[before, after].filter((one) => one !== '').join(',')];
+    });
+    expect(dropped.map((one) => one.replaceAll(',,', ',')).sort()).toEqual(
+      [
+        ...['172.30.0.1', '172.30.0.2', '169.254.0.0/17'].flatMap((of) => [`ip,nw_src=${of}`, `arp,arp_spa=${of}`]),
+        ...['ip,nw_dst=169.254.0.0/17', 'arp,arp_tpa=169.254.0.0/17'],
+        ...['fd00:30::1', 'fd00:30::2', 'fe80::ff:fe00:1'].flatMap((of) => [
+          `ipv6,ipv6_src=${of}`,
+          `icmp6,icmp_type=136,icmp_code=0,nd_target=${of}`,
+        ]),
+        ...['ipv6,ipv6_src=fd69::/112', 'ipv6,ipv6_dst=fd69::/112'],
+        ...[135, 136].map((type) => `icmp6,icmp_type=${type},icmp_code=0,nd_target=fd69::/112`),
+      ].sort(),
+    );
+    expect(shared()).toContain('0, priority=640, reg3=0x80/0x80,dl_src=02:00:00:00:00:01, actions=drop');
+  });
+
+  it('comes to the node by its own table, and from there to the host and the default network only', () => {
+    const toNode = shared().filter((flow) => flow.includes('dl_dst=02:00:00:00:00:01'));
+    expect(toNode).toEqual([
+      '0, priority=630, ip,reg3=0x100/0x100,dl_dst=02:00:00:00:00:01, actions=ct(table=27,zone=64000,nat)',
+      '0, priority=630, ipv6,reg3=0x100/0x100,dl_dst=02:00:00:00:00:01, actions=ct(table=27,zone=64000,nat)',
+      '0, priority=625, reg3=0x100/0x100,dl_dst=02:00:00:00:00:01, actions=output:patch-br-ex_node1-to-br-int,LOCAL',
+    ]);
+    expect(shared().filter((flow) => flow.startsWith('27'))).toEqual([
+      '27, priority=30, icmp6,icmp_type=136, actions=output:patch-br-ex_node1-to-br-int,LOCAL',
+      '27, priority=20, ct_state=+est+trk,ct_mark=0x1, actions=resubmit(,1)',
+      '27, priority=20, ct_state=+est+trk,ct_mark=0x2, actions=resubmit(,1)',
+      '27, priority=20, ct_state=+rel+trk,ct_mark=0x1, actions=resubmit(,1)',
+      '27, priority=20, ct_state=+rel+trk,ct_mark=0x2, actions=resubmit(,1)',
+      '27, priority=10, ct_state=+est+trk, actions=drop',
+      '27, priority=10, ct_state=+rel+trk, actions=drop',
+      '27, priority=0, actions=LOCAL',
+    ]);
+  });
+
+  it('is switched otherwise, and no flow of a tenant takes it', () => {
+    expect(shared()).toContain('0, priority=620, reg3=0x80/0x80, actions=NORMAL');
+    const one = addTenant(withLocalnet({ name: 'physnet' }), 'blue', 1, DUAL);
+    const below = flowsOf(one).filter((flow) => Number(/table=0, priority=(\d+)/.exec(flow)?.[1]) > 640);
+    const taking = below.filter((flow) => !/reg3=|in_port=|conj|actions=drop|conjunction/.test(flow));
+    expect(taking).toEqual([]);
+  });
+});

@@ -1,0 +1,83 @@
+/**
+ * What becomes of what pods of localnets send on the gateway bridge, one flow for all of them (`localnetSender`). They are hosts of the
+ * physical network: the bridge switches between them, the uplink, the host and the default network. Two things they are not. They are
+ * no node: nothing of theirs has its MAC, its addresses or those of its next hops, whoever gave the pod which address, or none. And they
+ * are no tenant's neighbour on this node: all gateway routers have the node's MAC, so what is sent to it goes to the host and to the
+ * default network alone, and what looks like an answer to a tenant to nobody.
+ *
+ * In another VLAN than the node's nobody has the node's addresses, and no network is: there only the node's MAC is kept from them.
+ */
+import type { Flow, Match } from '../../../datapath/openflow/types.ts';
+import { type Ip, ipFamily } from '../../../net/ip.ts';
+import { linkLocalFromMac } from '../../../net/mac.ts';
+import { CT_MARKS, CT_ZONES } from '../../model/registry/marks.ts';
+import { FLOW_TABLES } from '../../model/registry/openflow.ts';
+import { ct, DROP, flow, hex, ip, NORMAL, neighbourDiscovery, output } from '../shared/bridge/flow.ts';
+import { sentBy } from '../shared/bridge/senders.ts';
+import { type BridgeFamily, type BridgeSite, toHost } from '../shared/bridge/site.ts';
+import { REPLY_STATES } from './node-flows.ts';
+
+export const localnetFlows = (site: BridgeSite): Flow[] => [
+  flow('classify', 'localnetSpoofed', { match: { ...sentBy('localnet'), dl_src: site.mac }, actions: DROP }),
+  ...spoofed(site).map((match) =>
+    flow('classify', 'localnetSpoofed', { match: { ...sentBy('besideNode'), ...match }, actions: DROP }),
+  ),
+  ...site.families.map(({ family }) =>
+    flow('classify', 'localnetToNode', {
+      match: { ...sentBy('besideNode'), ...ip(family), dl_dst: site.mac },
+      actions: [ct({ table: 'fromLocalnet', zone: CT_ZONES.external, nat: true })],
+    }),
+  ),
+  flow('classify', 'localnetAnswer', {
+    match: { ...sentBy('besideNode'), dl_dst: site.mac },
+    actions: toNode(site),
+  }),
+  flow('classify', 'localnet', { match: sentBy('localnet'), actions: [NORMAL] }),
+  ...answered(site),
+];
+
+/** The default network's router and the host: one of the two has asked. */
+const toNode = (site: BridgeSite) => [output(site.defaultPatch), ...toHost(site)];
+
+const answered = (site: BridgeSite): Flow[] => [
+  ...site.families.flatMap(({ family }) =>
+    family === 6 ? [flow('fromLocalnet', 'neighbour', { match: neighbourDiscovery(136), actions: toNode(site) })] : [],
+  ),
+  ...REPLY_STATES.flatMap((state) => [
+    ...[CT_MARKS.default, CT_MARKS.host].map((mark) =>
+      flow('fromLocalnet', 'known', {
+        match: { ct_state: state, ct_mark: hex(mark) },
+        actions: [`resubmit(,${FLOW_TABLES.replies})`],
+      }),
+    ),
+    flow('fromLocalnet', 'ofTenant', { match: { ct_state: state }, actions: DROP }),
+  ]),
+  flow('fromLocalnet', 'toHost', { actions: toHost(site) }),
+];
+
+/** As which no pod may speak where the node is: in ARP and neighbour discovery, and as a source. */
+const spoofed = (site: BridgeSite): Match[] =>
+  site.families.flatMap((own) => [...masqueraded(own), ...asOthers(site, own)]);
+
+const asOthers = ({ mac, gateway }: BridgeSite, { family, bridgeIps }: BridgeFamily): Match[] => {
+  const nextHops = gateway.nextHops.filter((hop) => ipFamily(hop) === family);
+  const own: readonly Ip[] = family === 6 ? [linkLocalFromMac(mac), ...bridgeIps] : bridgeIps;
+  return [...new Set([...own, ...nextHops])].flatMap((src) => [
+    ip(family, { src }),
+    family === 4 ? { arp: true as const, arp_spa: src } : neighbourDiscovery(136, { nd_target: src }),
+  ]);
+};
+
+const masqueraded = ({ family, masqueradeSubnet }: BridgeFamily): Match[] => [
+  ip(family, { src: masqueradeSubnet }),
+  ip(family, { dst: masqueradeSubnet }),
+  ...(family === 4
+    ? [
+        { arp: true as const, arp_spa: masqueradeSubnet },
+        { arp: true as const, arp_tpa: masqueradeSubnet },
+      ]
+    : [
+        neighbourDiscovery(135, { nd_target: masqueradeSubnet }),
+        neighbourDiscovery(136, { nd_target: masqueradeSubnet }),
+      ]),
+];
