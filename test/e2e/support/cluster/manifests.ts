@@ -40,6 +40,13 @@ export const clusterNetwork = (name: string, team: string, subnets: readonly str
 export const clusterLayer2 = (name: string, team: string, subnets: readonly string[]): ManifestObject =>
   ofCluster(name, team, { topology: 'Layer2', layer2: { role: 'Primary', subnets } });
 
+/** @param localnet `spec.network.localnet` without its role @param vlan 0: untagged */
+export const clusterLocalnet = (name: string, team: string, localnet: object, vlan = 0): ManifestObject =>
+  ofCluster(name, team, {
+    topology: 'Localnet',
+    localnet: { role: 'Secondary', ...localnet, ...(vlan > 0 && { vlan: { mode: 'Access', access: { id: vlan } } }) },
+  });
+
 /** A NAD as an administrator writes it. @param config of `spec.config`, an object or any text */
 export const nad = (inNamespace: string, name: string, config: object | string): ManifestObject => ({
   apiVersion: NAD_API_VERSION,

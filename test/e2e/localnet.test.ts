@@ -1,0 +1,209 @@
+/**
+ * Pods on physical networks: untagged and on VLANs behind br-ex, and behind a bridge of the administrator's. Needs root and `make build`.
+ *
+ * The host of a VLAN is a port of another node's br-ex: between the two are the uplinks of both, which are trunks.
+ */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { POD_ANNOTATIONS } from '../../api/names.ts';
+import { FAMILIES, type Family, type Ip, ipFamily, parseIp } from '../../net/ip.ts';
+import type { ManifestObject } from '../../sandbox/index.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
+import { applyAndWait, readPod, useCluster } from './support/cluster/cluster.ts';
+import { clusterLocalnet, plainNamespace, pod } from './support/cluster/manifests.ts';
+import { eventsOf } from './support/faults/events.ts';
+import { type NamedFrame, NODE, namesOf, OTHER_NODE, sendAndWatch } from './support/hostile/attacks.ts';
+import { nodeAddress, outside, pings } from './support/networks/north-south.ts';
+import { arp, BROADCAST, udp } from './support/packets/frames.ts';
+
+const cluster = useCluster({ name: 'test-localnet', ipFamily: 'dual' });
+
+/** Its pods have the default network as their primary one. */
+const LAN: ManifestObject = { ...plainNamespace('lan'), metadata: { name: 'lan', labels: { team: 'lan' } } };
+const BARE = { physicalNetworkName: 'physnet', ipam: { mode: 'Disabled' } };
+const onVlan = (vlan: number): ManifestObject =>
+  clusterLocalnet(
+    `v${vlan}`,
+    'lan',
+    { physicalNetworkName: 'physnet', subnets: [`10.${vlan}.0.0/24`, `fd00:${vlan}::/64`] },
+    vlan,
+  );
+const on = (name: string, node: string, networks: string): ManifestObject =>
+  pod('lan', name, node, { [POD_ANNOTATIONS.selection]: networks });
+
+/** Hosts of VLANs: the last addresses that pods get. */
+const HOSTS: Readonly<Record<number, readonly Ip[]>> = {
+  100: [parseIp('10.100.0.250'), parseIp('fd00:100::fa')],
+  200: [parseIp('10.200.0.250'), parseIp('fd00:200::fa')],
+};
+
+const makeHost = async (node: string, bridge: string, vlan: number, addresses: readonly Ip[]): Promise<void> => {
+  const port = `host${vlan}`;
+  const add = ['add-port', bridge, port, `tag=${vlan}`, '--', 'set', 'Interface', port, 'type=internal'];
+  await cluster().node(node, ['ovs-vsctl', ...add]);
+  await cluster().node(node, ['ip', 'link', 'set', port, 'up']);
+  for (const address of addresses) {
+    const [length, ...nodad] = ipFamily(address) === 4 ? ['24'] : ['64', 'nodad'];
+    await cluster().node(node, ['ip', 'addr', 'add', `${address}/${length}`, 'dev', port, ...nodad]);
+  }
+};
+
+beforeAll(async () => {
+  for (const vlan of [100, 200]) await makeHost(OTHER_NODE, 'br-ex', vlan, HOSTS[vlan] ?? []);
+  await applyAndWait(cluster(), [
+    LAN,
+    plainNamespace('plain'),
+    // The nodes' own network, of which they have the lower half.
+    clusterLocalnet('near', 'lan', {
+      physicalNetworkName: 'physnet',
+      subnets: ['172.20.0.0/24', 'fd00:172:20::/64'],
+      excludeSubnets: ['172.20.0.0/25', 'fd00:172:20::/120'],
+    }),
+    clusterLocalnet('bare', 'lan', BARE),
+    clusterLocalnet('bare100', 'lan', BARE, 100),
+    onVlan(100),
+    onVlan(200),
+    pod('plain', 'same', NODE),
+    pod('plain', 'other', OTHER_NODE),
+    on('a', NODE, 'near,v100'),
+    on('b', OTHER_NODE, 'v100,v200'),
+    on('x', NODE, 'bare,bare100'),
+  ]);
+});
+
+const addressOn = async (key: string, network: string, family: Family): Promise<Ip> => {
+  const { attachments } = await readPod(cluster(), key);
+  const found = attachments
+    .find((one) => one.network.endsWith(network))
+    ?.addresses.find((ip) => ipFamily(ip) === family);
+  if (found === undefined) throw new Error(`${key} has no IPv${family} address on ${network}`);
+  return found;
+};
+
+const pingsFromNode = async (node: string, to: Ip): Promise<boolean> =>
+  (
+    await cluster().node(node, ['bash', '-c', `ping -c 1 -W 2 ${to} > /dev/null && echo yes || echo no`])
+  ).stdout.trim() === 'yes';
+
+const pingsBy = async (from: string, device: string, to: Ip): Promise<boolean> => {
+  const command = `ping -c 1 -W 1 -I ${device} ${to} > /dev/null && echo yes || echo no`;
+  return (await cluster().exec(from, ['bash', '-c', command])).stdout.trim() === 'yes';
+};
+
+describe.each(FAMILIES)('a pod on the nodes’ own network, IPv%s', (family) => {
+  it('is reached by the outside, by nodes and by pods of the default network, and reaches them', async () => {
+    const own = await addressOn('lan/a', '_near', family);
+    const found = async () => ({
+      outside: await pingsBy('lan/a', 'net1', outside(family)),
+      itsNode: await pingsBy('lan/a', 'net1', nodeAddress(NODE, family)),
+      otherNode: await pingsBy('lan/a', 'net1', nodeAddress(OTHER_NODE, family)),
+      fromItsNode: await pingsFromNode(NODE, own),
+      fromOtherNode: await pingsFromNode(OTHER_NODE, own),
+      fromPodHere: await pings(cluster(), 'plain/same', own),
+      fromPodElsewhere: await pings(cluster(), 'plain/other', own),
+    });
+    await eventually(async () =>
+      expect(await found()).toEqual({
+        ...{ outside: true, itsNode: true, otherNode: true, fromItsNode: true, fromOtherNode: true },
+        ...{ fromPodHere: true, fromPodElsewhere: true },
+      }),
+    );
+    const host = family === 6 ? `[${own}]` : own;
+    const { stdout } = await cluster().outside(['curl', '-sg', '--max-time', '3', `http://${host}:8080/hostname`]);
+    expect(stdout.trim()).toBe('a');
+  });
+});
+
+describe('a pod on a VLAN', () => {
+  it('reaches the hosts and pods of it, on other nodes, too', async () => {
+    const index = (family: Family): number => (family === 4 ? 0 : 1);
+    for (const family of FAMILIES) {
+      const host = HOSTS[100]?.[index(family)] ?? outside(family);
+      await eventually(async () => expect(await pingsBy('lan/a', 'net2', host)).toBe(true));
+      const peer = await addressOn('lan/b', '_v100', family);
+      await eventually(async () => expect(await pingsBy('lan/a', 'net2', peer)).toBe(true));
+    }
+  });
+
+  it('without IPAM has the addresses that it takes, and no other VLAN', async () => {
+    await cluster().exec('lan/x', ['ip', 'addr', 'add', '10.100.0.77/24', 'dev', 'net2']);
+    await cluster().exec('lan/x', ['ip', 'addr', 'add', '10.200.0.77/24', 'dev', 'net2']);
+    await eventually(async () => expect(await pingsBy('lan/x', 'net2', parseIp('10.100.0.250'))).toBe(true));
+    expect(await pingsBy('lan/x', 'net2', parseIp('10.200.0.250'))).toBe(false);
+    expect(await pingsBy('lan/b', 'net2', parseIp('10.200.0.250'))).toBe(true);
+  });
+});
+
+it('a pod that may have any address is not the node, its next hop, or a tunnel', async () => {
+  const mac = (await cluster().exec('lan/x', ['cat', '/sys/class/net/net1/address'])).stdout.trim();
+  const nodeMac = (await cluster().node(NODE, ['cat', '/sys/class/net/br-ex/address'])).stdout.trim();
+  const outsideMac = (await cluster().outside(['cat', '/sys/class/net/eth0/address'])).stdout.trim();
+  const own = parseIp('172.20.0.120');
+  const frame = (name: string, build: NamedFrame['build']): NamedFrame => ({ name, device: 'net1', build });
+  const to = { from: mac, to: outsideMac };
+  const claims = (name: string, tell: Ip): NamedFrame =>
+    frame(name, (payload) =>
+      Buffer.concat([arp({ from: mac, to: BROADCAST }, { op: 'reply', tell, about: tell }), Buffer.from(payload)]),
+    );
+  const sends = (name: string, src: Ip, dst: Ip, dstPort = 8081): NamedFrame =>
+    frame(name, (payload) => udp(to, { src, dst, dstPort, payload }));
+  const honest = [sends('honest', own, outside(4)), claims('honest claim', own)];
+  const attacks = [
+    claims('ARP as the node', nodeAddress(NODE, 4)),
+    claims('ARP as the next hop', parseIp('172.20.0.1')),
+    claims('ARP as a masquerade address', parseIp('169.254.0.11')),
+    sends('as the node', nodeAddress(NODE, 4), outside(4)),
+    sends('as a masquerade address', parseIp('169.254.0.11'), outside(4)),
+    sends('to a tunnel', own, nodeAddress(OTHER_NODE, 4), 6081),
+    frame('with the node’s MAC', (payload) =>
+      udp({ from: nodeMac, to: outsideMac }, { src: own, dst: outside(4), payload }),
+    ),
+  ];
+  const seen = await sendAndWatch(cluster(), 'lan/x', attacks, honest, ['plain/same', 'plain/other', 'lan/a']);
+  expect([...new Set(namesOf(seen))].filter((name) => !name.startsWith('honest'))).toEqual([]);
+  expect(namesOf(seen)).toEqual(expect.arrayContaining(['honest @ outside', 'honest claim @ lan/a']));
+});
+
+describe('a physical network of the administrator’s bridge', () => {
+  const FAR = clusterLocalnet('far', 'lan', { physicalNetworkName: 'dc', subnets: ['10.30.0.0/24'] }, 300);
+  const map = (mappings: string): Promise<unknown> =>
+    cluster().node(NODE, ['ovs-vsctl', 'set', 'Open_vSwitch', '.', `external_ids:ovn-bridge-mappings="${mappings}"`]);
+  const SENTENCE = 'ovn-bridge-mappings of its Open vSwitch has no bridge for physical network dc';
+  const host = parseIp('10.30.0.250');
+
+  it('is not on a node without a mapping: the pod says so, and starts once there is one', async () => {
+    await cluster().node(NODE, [
+      'ovs-vsctl',
+      'add-br',
+      'br-dc',
+      '--',
+      'set',
+      'Bridge',
+      'br-dc',
+      'datapath_type=netdev',
+    ]);
+    await makeHost(NODE, 'br-dc', 300, [host]);
+    await applyAndWait(cluster(), [FAR]);
+    const objects = await cluster().objects();
+    await objects.apply([on('w', NODE, 'far')]);
+    await eventually(async () =>
+      expect((await eventsOf(cluster(), 'lan', 'w')).map(({ message }) => message).join('\n')).toContain(SENTENCE),
+    );
+    await map('physnet:br-ex,dc:br-dc');
+    await objects.wait('pod', 'lan/w', 'ready', { timeoutSeconds: 30 });
+    await eventually(async () => expect(await pingsBy('lan/w', 'net1', host)).toBe(true));
+  });
+
+  it('goes with the mapping and comes back with it, and the network says so', async () => {
+    const objects = await cluster().objects();
+    const said = async (): Promise<boolean> =>
+      JSON.stringify(await objects.get('ClusterUserDefinedNetwork', 'far')).includes(`is not on node ${NODE}: `);
+    await map('physnet:br-ex');
+    await eventually(async () => expect(await said()).toBe(true));
+    await eventually(async () => expect(await pingsBy('lan/w', 'net1', host)).toBe(false));
+    await map('physnet:br-ex,dc:br-dc');
+    await eventually(async () => expect(await pingsBy('lan/w', 'net1', host)).toBe(true));
+    await eventually(async () => expect(await said()).toBe(false));
+    // What was there before is as it was.
+    expect(await pingsBy('lan/a', 'net1', outside(4))).toBe(true);
+  });
+});
