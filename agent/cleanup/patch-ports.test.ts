@@ -18,7 +18,7 @@ it('takes patch ports of gateways and of localnets, on whichever bridge, and no 
   const replica = { rows } as unknown as Replica;
   expect(
     unpatchOperations(replica, 'br-ex').map((operation) => {
-      const { where, mutations } = operation as {
+      const { where, mutations } = operation as unknown as {
         where: unknown[][];
         mutations: [string, string, [string, string[][]]][];
       };

@@ -179,7 +179,7 @@ it('an attachment without IPAM lacks nothing, and a pod that is on a network twi
   expect(reportNetworks(sources).find(({ name }) => name === 'red_bare')).toMatchObject({ pods: 1, state: 'ready' });
 });
 
-it('a secondary network is ready as far as what makes it is, and one that no node serves never', () => {
+it('a secondary network is ready as far as what makes it is, and a localnet where its physical network is mapped', () => {
   const secondary = { role: 'secondary', subnets: ['10.9.0.0/24'], namespace: 'red' } as const;
   const it = cluster()
     .network('red_flat', { ...secondary, id: 8, topology: 'layer2', nad: 'flat' })
@@ -190,8 +190,14 @@ it('a secondary network is ready as far as what makes it is, and one that no nod
   expect(states.slice(2)).toEqual([
     ['red_flat', 'error', 'no such table'],
     ['red_wide', 'pending', 'the cluster manager has not allocated a subnet of it for this node'],
-    ['red_phys', 'pending', 'secondary networks of this topology are not supported yet'],
+    [
+      'red_phys',
+      'error',
+      'network red_phys is not on node node1: ovn-bridge-mappings of its Open vSwitch has no bridge for physical network physnet',
+    ],
   ]);
+  it.mapped('physnet', 'br-ex');
+  expect(reportNetworks(sourcesOf(it)).find(({ name }) => name === 'red_phys')?.state).not.toBe('error');
 });
 
 describe('the node', () => {
