@@ -18,7 +18,7 @@ export interface Attachment {
   readonly role: PodNetworkRole;
   /** Name inside of the pod, unique among its attachments. */
   readonly interfaceName: string;
-  /** Position in the pod's list: 0 is the default network. */
+  /** Of its place: 0 is the default network, then the primary one, then by the position in the annotation, also of what is not ours. */
   readonly index: number;
   /** Of a secondary network: what the pod has asked for. */
   readonly selection?: Selection | undefined;
@@ -37,7 +37,7 @@ export interface PodAttachments {
   readonly attachments: readonly Attachment[];
   /** A message without a full stop, for example `namespace red has no primary network yet`. */
   readonly waitingFor?: string | undefined;
-  /** Why ADD refuses the pod, whatever addresses it has. One that runs already goes on. No secondary network is listed then. */
+  /** Why ADD refuses the pod, whatever addresses it has. One that runs already goes on: what it has been given is listed. */
   readonly refused?: string | undefined;
   /** What the pod asks for and does not get, a message each. */
   readonly ignored?: readonly string[] | undefined;

@@ -154,6 +154,19 @@ it('nothing that a pod sends by a secondary interface gets to another network, o
   expect(namesOf(seen).filter((name) => !allowed.includes(name))).toEqual([]);
 });
 
+it('of a pod’s default routes, that of the family which a selection asks for is on its interface, and the others stay', async () => {
+  const networks = '[{"name":"flat","default-route":["10.90.0.250"]}]';
+  await applyAndWait(cluster(), [on('red', 'routed', 'node-1', networks)]);
+  const routeOf = async (family: Family): Promise<string> =>
+    (await cluster().exec('red/routed', ['ip', `-${family}`, 'route', 'show', 'default'])).stdout;
+  expect((await routeOf(4)).trim().split('\n')).toEqual([
+    expect.stringMatching(/^default via 10\.90\.0\.250 dev net1 /),
+  ]);
+  expect(await routeOf(6)).toContain('dev ovn-udn1');
+  await cluster().exec('red/routed', ['ping', '-c', '1', '-W', '2', await addressOn('red/b', 'red_net', 4)]);
+  await deletePods(cluster(), 'red/routed');
+});
+
 describe('what is left', () => {
   it('of a pod that selects the same network twice has two interfaces, and goes with them', async () => {
     const before = await linkCount('node-1');

@@ -114,7 +114,7 @@ describe('a pod that selects networks', () => {
     const foreign = (it: TestCluster): TestCluster => it.foreignNad('red/macvlan');
     expect(found(selecting('macvlan,flat', foreign))?.attachments[2]).toMatchObject({
       interfaceName: 'net2',
-      index: 2,
+      index: 3,
     });
   });
 
@@ -152,6 +152,15 @@ describe('a pod that selects networks', () => {
     const refused = found(selecting(selects, other));
     expect(refused?.refused).toMatch(message);
     expect(refused?.attachments.map(({ nadKey }) => nadKey)).toEqual(['default', 'red/net']);
+  });
+
+  it('keeps what it has been given, in its place, when another one cannot be followed any more', () => {
+    const it = selecting('none,flat').pod('red/a', {
+      ...{ node: 'node1', selects: 'none,flat,wide' },
+      networks: { 'red/flat': { ips: ['10.90.0.3/24'] } },
+    });
+    expect(found(it)?.refused).toContain('red/none does not exist');
+    expect(found(it)?.attachments.slice(2)).toMatchObject([{ nadKey: 'red/flat', index: 3 }]);
   });
 
   it('keeps the networks that it has addresses of while its annotation is edited', () => {

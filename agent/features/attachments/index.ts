@@ -12,7 +12,7 @@ import {
 } from '../../../api/names.ts';
 import { hasClusterIpam } from '../../../api/network.ts';
 import type { ProblemCause } from '../../../api/problem-causes.ts';
-import { type Attachment, nadOf, type PodAttachments } from '../../model/attachments.ts';
+import { type Attachment, nadOf, type PodAttachments, type Selection } from '../../model/attachments.ts';
 import { type PodFact, podKey } from '../../model/facts.ts';
 import { type Diagnostic, EMPTY_FRAGMENT, type FeatureOver, type Fragment } from '../../model/fragment.ts';
 import type { View } from '../../model/view.ts';
@@ -44,10 +44,16 @@ const attachmentsOf = (pod: PodFact, view: View): PodAttachments => {
   const refused = reasons.length === 0 ? {} : { refused: reasons.join('; ') };
   if (typeof own === 'string') return { ...waiting(pod, own), ...refused };
   const [waitsFor] = selected.waitingFor;
-  // What it is on without its selections stays as it is, for the pod that runs already.
-  if (reasons.length > 0) return { ...withGivers(pod, own, view), ...refused };
+  // What it has been given stays as it is, for the pod that runs already.
+  if (reasons.length > 0)
+    return { ...withGivers(pod, [...own, ...selected.networks.filter(isGiven(pod))], view), ...refused };
   return waitsFor === undefined ? withGivers(pod, desired, view) : waiting(pod, waitsFor);
 };
+
+const isGiven =
+  ({ networks }: PodFact) =>
+  ({ nadKey }: DesiredAttachment): boolean =>
+    networks.has(nadKey);
 
 /** The default network, and the primary one of the namespace. A text: what the pod waits for. */
 const ownNetworks = (pod: PodFact, view: View): DesiredAttachment[] | string => {
@@ -73,11 +79,17 @@ const primaryOf = (namespace: string, view: View): DesiredAttachment | string =>
 };
 
 const withGivers = (pod: PodFact, desired: readonly DesiredAttachment[], view: View): PodAttachments => {
-  const all = desired.map((one, index) => withGiver({ ...one, index }, view));
+  const first = desired.filter(({ selection }) => selection === undefined).length;
+  const all = desired.map((one, position) =>
+    withGiver({ ...one, index: one.selection === undefined ? position : first + positionOf(one.selection, pod) }, view),
+  );
   const lacking = all.find(({ givenBy, subnets }) => givenBy === 'node' && subnets.length === 0);
   if (lacking === undefined) return { pod, attachments: all };
   return waiting(pod, `node ${view.node} has no subnet of network ${lacking.network.name} yet`);
 };
+
+/** In the annotation, whatever becomes of the others: names of links follow from it. */
+const positionOf = (selection: Selection, { selected = [] }: PodFact): number => selected.indexOf(selection);
 
 const withGiver = (desired: DesiredAttachment & Pick<Attachment, 'index'>, view: View): Attachment =>
   hasClusterIpam(desired.network)
