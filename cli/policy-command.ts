@@ -117,7 +117,7 @@ Who connects is on the left. all: everything; -: nothing; ?: the node of one end
 ends of pods of that node only are known; elsewhere, all nodes with pods of the namespace are asked through the API server.
 With --probe each pod connects to each other one, by TCP, at up to four ports: some that are allowed and some that are not. A pod
 that refuses was reached; what a pod drops by itself is not.
-Exit status: 0, 1 rows or packets fare otherwise than policies say, 2 not every end is known.`;
+Exit status: 0, 1 what rows or packets do differs from what policies say, 2 not every end is known.`;
 
 const matrixCommand = (): Command =>
   withNodeOption(

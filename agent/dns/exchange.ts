@@ -77,7 +77,7 @@ const raced = (
       close?.();
       resolve(given);
     };
-    const abort = (): void => end({ kind: 'silent', why: 'nobody wants to know any more' });
+    const abort = (): void => end({ kind: 'silent', why: 'the question was withdrawn' });
     const cancel = clock.schedule(milliseconds, () =>
       end({ kind: 'silent', why: `no answer within ${milliseconds / 1000} s` }),
     );

@@ -74,7 +74,7 @@ export const AGENT_METRICS = {
   },
   udn_agent_policy_rebuilds: {
     type: 'gauge',
-    help: 'How often the agent has worked out all policies anew since it started, after such an error.',
+    help: 'How often the agent has rebuilt its index of all policies since it started, after such an error.',
     use: 'debugging: with `udn_agent_policy_failures`, whether that helped',
   },
   udn_agent_domain_names: {
