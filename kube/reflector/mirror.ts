@@ -41,12 +41,18 @@ interface State {
   listFailures: number;
   /** Watches that ended badly in a row, without an event in between; a list in between does not count as one. */
   watchFailures: number;
-  /** A list succeeded, and no list has said since that there is no such resource. */
-  isPresent: boolean;
+  /** A list succeeded, or it is known that there is no such resource. */
+  isKnown: boolean;
+  /** Lists in a row that said that there is no such resource. */
+  absences: number;
 }
 
 /** Failures of a watch in a row after which the list is read again, in case the version itself is the reason. */
 const FAILURES_BEFORE_RELIST = 5;
+
+/** Lists in a row that say that there is no such resource, before that is believed: at first, and of one that was there. */
+const ABSENCES_AT_FIRST = 4;
+const ABSENCES = 2;
 
 /** Before the next step. */
 interface Pause {
@@ -60,7 +66,7 @@ const NO_PAUSE = pause(0);
 
 /** @returns runs until the signal aborts */
 export const createMirror = (options: MirrorOptions): ((signal: AbortSignal) => Promise<void>) => {
-  const state: State = { resourceVersion: undefined, listFailures: 0, watchFailures: 0, isPresent: false };
+  const state: State = { resourceVersion: undefined, listFailures: 0, watchFailures: 0, isKnown: false, absences: 0 };
   return async (signal) => {
     while (!signal.aborted) {
       const { ms, isAway } = await (state.resourceVersion === undefined ? list : watch)(options, state, signal);
@@ -85,7 +91,8 @@ const list = async (options: MirrorOptions, state: State, signal: AbortSignal): 
     observe({ kind: 'listed', items: summary.items, pages: summary.pages, milliseconds: clock.monotonic() - started });
     state.resourceVersion = summary.resourceVersion;
     state.listFailures = 0;
-    state.isPresent = true;
+    state.isKnown = true;
+    state.absences = 0;
     options.outage.answered();
     options.onSynced();
     return NO_PAUSE;
@@ -98,26 +105,34 @@ const list = async (options: MirrorOptions, state: State, signal: AbortSignal): 
 const listFailed = (options: MirrorOptions, state: State, error: unknown): Pause => {
   const isGone = isAway(error);
   if (!isGone) options.outage.answered(error);
-  if (options.optional && isNotFound(error)) {
-    if (state.isPresent) return doubtAbsence(options, state, error);
-    options.store.retain(new Set());
-    options.onContact();
-    options.observe({ kind: 'absent' });
-    options.onSynced();
-    return pause(options.timings.absentMs);
-  }
+  if (options.optional && isNotFound(error)) return pause(absent(options, state, error));
+  state.absences = 0;
   state.listFailures += 1;
   return pause(failed(options, 'list', error, state.listFailures), isGone);
 };
 
 /**
  * A server says so too while a definition is not established yet, or its own cache of definitions is not filled: what was there stays until
- * it says so again. A definition that is deleted takes its objects with it, and the watch tells of each.
+ * it has said so several times, and who starts then does not take it for empty, or what an earlier run has written would be removed. A
+ * definition that is deleted takes its objects with it, and the watch tells of each.
  */
-const doubtAbsence = ({ timings, observe }: MirrorOptions, state: State, error: unknown): Pause => {
-  state.isPresent = false;
-  observe({ kind: 'failed', phase: 'list', error, retryInMs: timings.absentMs });
-  return pause(timings.absentMs);
+const absent = (
+  { timings, observe, store, onContact, onSynced }: MirrorOptions,
+  state: State,
+  error: unknown,
+): number => {
+  state.absences += 1;
+  if (state.absences < (state.isKnown ? ABSENCES : ABSENCES_AT_FIRST)) {
+    const retryInMs = state.isKnown ? timings.absentMs : timings.doubtMs;
+    observe({ kind: 'failed', phase: 'list', error, retryInMs });
+    return retryInMs;
+  }
+  state.isKnown = true;
+  store.retain(new Set());
+  onContact();
+  observe({ kind: 'absent' });
+  onSynced();
+  return timings.absentMs;
 };
 
 const watch = async (options: MirrorOptions, state: State, signal: AbortSignal): Promise<Pause> => {

@@ -180,6 +180,7 @@ describe('a resource that is not served', () => {
 
   it('is empty when it is optional, and mirrored when it comes and goes', async () => {
     const reflector = await start({ resource: things, optional: true });
+    await bench.clock.advance(1_600);
     expect([reflector.synced, reflector.size]).toEqual([true, 0]);
     await bench.client.create(CUSTOM_RESOURCE_DEFINITIONS, crd);
     await bench.client.create(things, { metadata: { namespace, name: 'a' }, data: { n: '1' } });
@@ -189,6 +190,20 @@ describe('a resource that is not served', () => {
     await bench.clock.advance(31_000);
     expect(reflector.size).toBe(0);
     expect(kinds()).toContain('absent');
+  });
+
+  it('is not taken for empty at the start before the server has said so four times in a row', async () => {
+    await write('a', '1');
+    const absent = { throw: status(404) };
+    bench.faulty.lists.push(absent, absent, absent, { throw: reset() }, absent, absent, absent);
+    const reflector = await start({ optional: true });
+    for (let at = 0; at < 8 && bench.faulty.lists.length > 0; at += 1) {
+      expect([reflector.synced, kinds().includes('absent')]).toEqual([false, false]);
+      await bench.clock.advance(500);
+    }
+    await bench.clock.advance(1_000);
+    expect([reflector.synced, kinds().includes('absent')]).toEqual([true, false]);
+    expect(bench.changes).toEqual(['added default/a  1']);
   });
 
   it('is gone when the server says so twice in a row, and not before', async () => {

@@ -48,6 +48,8 @@ export interface ReflectorTimings {
   readonly backoffMaxMs: number;
   /** Until an optional resource that is not served is asked for again. 30 s. */
   readonly absentMs: number;
+  /** Until it is asked for again while nobody knows yet whether it is served: what is not there is known after three of these. 0.5 s. */
+  readonly doubtMs: number;
 }
 
 /** A change of what is stored. `before` is absent for added, `after` for deleted. */
