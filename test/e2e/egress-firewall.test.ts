@@ -12,6 +12,7 @@ import { layer2, layer3, namespace, plainNamespace } from './support/cluster/man
 import { restartsOf } from './support/cluster/restarts.ts';
 import { networkStatesOn } from './support/cluster/udnctl.ts';
 import { nodeAddress, outside } from './support/networks/north-south.ts';
+import { arrivedAtHost } from './support/policies/around-router.ts';
 import { streamToBreak } from './support/policies/broken-stream.ts';
 import { networkPolicy, servingPod } from './support/policies/manifests.ts';
 import {
@@ -173,6 +174,17 @@ it('let out to nodes by their labels', async () => {
     await expectAnswers(cluster(), [...atHost('host'), ...atOutside(undefined, TCP)]);
     await (await cluster().objects()).apply(firewalls([{ type: 'Deny', to: vaults }]));
     await expectAnswers(cluster(), [...atHost(undefined), ...atOutside('outside', TCP)]);
+  });
+});
+
+/** What the host would make of them is another question: in local gateway mode it sends them on. */
+it('are about what goes around the router to the host, too', async () => {
+  const around = () =>
+    arrivedAtHost(cluster(), { pod: member('plain-client').key, node: 'node-1', destinations: OUTSIDE });
+  expect(await around()).toEqual(OUTSIDE);
+  await withPolicies(cluster(), firewalls(DENY_REST), async () => {
+    await expectAnswers(cluster(), atOutside(undefined, TCP));
+    expect(await around()).toEqual([]);
   });
 });
 

@@ -60,6 +60,20 @@ describe('a rule of a firewall', () => {
     ]);
   });
 
+  it('has the port of the node, too, where the host sends on what pods send it', () => {
+    const it = cluster();
+    it.facts.set('adminRule', 'r', { ...RULE, network: 'default' });
+    it.facts.set('subjectSet', 's', { ...SUBJECTS, network: 'default' });
+    const ports = 'outport == {"stor-node1", "k8s-node1"}';
+    expect(acls(it)).toEqual([['to-lport', 'drop', 10_000, 0, `${ports} && ip4.src == ${four}`]]);
+    expect(acls(it, 'EgressFirewallExempt')).toEqual([
+      [
+        ...['to-lport', 'pass', 10_001, 0],
+        `${ports} && ip4.dst == {10.128.0.0/14, 172.16.1.0/24} && ip4.src == ${four}`,
+      ],
+    ]);
+  });
+
   it('has addresses of nodes in a set', () => {
     const it = cluster();
     const addresses = ['172.18.0.2', '172.18.0.3'].map(parseIp);

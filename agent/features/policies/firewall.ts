@@ -1,13 +1,21 @@
 /**
  * Where packets meet an EgressFirewall: on the way out of the pods' switch, at the port to the router (docs/adr/0116). There no policy of who
  * receives is evaluated, load balancing is done, and network policies of who sends have decided already, so that each must let a packet through.
+ *
+ * On the default network the node's own port is a way out as well: a frame to its MAC goes around the router, and the host sends on what
+ * comes by it from pods' addresses. On other networks it takes only what the router has translated (`managementIn` of the host's nftables).
  */
 import { FAMILIES } from '../../../net/ip.ts';
 import type { DesiredRow } from '../../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
 import { type DatabaseId, databaseId } from '../../model/database-ids.ts';
 import type { NetworkFact } from '../../model/facts.ts';
-import { controllerName, switchToRouterPortName, switchToTransitRouterPortName } from '../../model/names.ts';
+import {
+  controllerName,
+  managementPortName,
+  switchToRouterPortName,
+  switchToTransitRouterPortName,
+} from '../../model/names.ts';
 import type { AdminRuleFact, SubjectSetFact } from '../../model/policies/facts.ts';
 import { firewallExempts } from '../../model/policies/firewall-exempts.ts';
 import { subjectSetName } from '../../model/policies/ids.ts';
@@ -37,7 +45,7 @@ export const firewallRule = (id: string, rule: AdminRuleFact, match: string, { n
       // What is allowed goes on: to allow is to commit the connection once more, for nothing.
       action: action === 'deny' ? 'drop' : 'pass',
       rank: { tier, priority },
-      match: `${toRouter(network, view)} && ${match}`,
+      match: `${toOutside(network, view)} && ${match}`,
     },
   );
   return { ...acl, columns: { ...acl.columns, name: `EF:${namespace}:${index}` } };
@@ -51,7 +59,7 @@ export const firewallPasses = (id: string, set: SubjectSetFact, { network, view 
     const keys = { 'k8s.ovn.org/name': id, 'ip-family': String(family) };
     const identity = databaseId(controllerName(set.network), `${OWNER_TYPE}Exempt`, keys);
     const subjects = `ip${family}.src == $${subjectSetName(id, family)}`;
-    const match = `${toRouter(network, view)} && ip${family}.dst == ${setOf(own)} && ${subjects}`;
+    const match = `${toOutside(network, view)} && ip${family}.dst == ${setOf(own)} && ${subjects}`;
     return policyAcl(identity, { direction: 'Ingress', action: 'pass', rank: ACL_RANKS.firewallExempt, match });
   });
 
@@ -60,5 +68,9 @@ export interface FirewallSite {
   readonly view: View;
 }
 
-const toRouter = ({ name, topology }: NetworkFact, { node }: View): string =>
-  `outport == "${topology === 'layer2' ? switchToTransitRouterPortName(name) : switchToRouterPortName(name, node)}"`;
+const toOutside = (network: NetworkFact, { node }: View): string => {
+  const { name, topology, role } = network;
+  const router = topology === 'layer2' ? switchToTransitRouterPortName(name) : switchToRouterPortName(name, node);
+  const ports = role === 'default' ? [router, managementPortName(name, node)] : [router];
+  return `outport == ${setOf(ports.map((port) => `"${port}"`))}`;
+};
