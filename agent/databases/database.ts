@@ -8,7 +8,7 @@ import type { Unsupported } from '../../ovsdb/schema/support.ts';
 import type { MonitorSink } from '../../ovsdb/session/monitor-sink.ts';
 import { OvsdbSession, type SessionState } from '../../ovsdb/session/session.ts';
 import { parseRemotes } from '../../ovsdb/wire/remote.ts';
-import { BARE_OWNERS, compareOwners } from '../features/owner-order.ts';
+import { BARE_OWNERS, compareOwners, groupOfOwner } from '../features/owner-order.ts';
 import { OWNER_KEY } from '../model/ownership.ts';
 
 export type DatabaseName = 'northbound' | 'southbound' | 'openvswitch';
@@ -52,6 +52,7 @@ export class Database<DB, R extends MirroredReplica> {
       session: this.session,
       ownerKey: OWNER_KEY,
       claimed,
+      groupOf: groupOfOwner,
       schedule: (write) => setImmediate(() => this.#before(write)),
       onEvent: (event) => observe(name, { kind: 'reconciler', event }),
     });

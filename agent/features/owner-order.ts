@@ -4,6 +4,7 @@
  */
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import type { Feature } from '../model/fragment.ts';
+import { firewallOf } from '../model/policies/ids.ts';
 import { FEATURES } from './index.ts';
 
 /** What the names of those begin with of whom nothing is kept but their elements (`DesiredRows.replaceMembers`). */
@@ -11,6 +12,12 @@ export const BARE_OWNERS = `${FEATURES.find((feature) => 'members' in feature)?.
 
 /** Negative: `a` has its way. Total, and zero only for one owner. */
 export const compareOwners = (a: string, b: string): number => rankOf(a) - rankOf(b) || (a < b ? -1 : a > b ? 1 : 0);
+
+/** Rules of one firewall are written together: until all are there, one that allows could be where one that denies was. */
+export const groupOfOwner = (owner: string): string | undefined => {
+  const { kind, subject } = parsed(owner);
+  return kind === 'adminRule' ? firewallOf(subject) : undefined;
+};
 
 /** What an owner is about, as messages name objects: `Pod/ns/name`. */
 export const objectOfOwner = (owner: string): string => {

@@ -4,7 +4,7 @@
  */
 import { elementsOf } from '../replica/element-change.ts';
 import type { AnyRow } from '../replica/row.ts';
-import { tableModel } from '../schema/model.ts';
+import { columnModel, tableModel } from '../schema/model.ts';
 import { perTable } from '../schema/per-table.ts';
 import type { Uuid } from '../uuid.ts';
 import type { DesiredRows } from './desired-rows.ts';
@@ -39,10 +39,23 @@ export function* garbageUnits(
 }
 
 function* markedGarbage(desired: DesiredRows, actual: ActualRows, table: string): Iterable<Unit> {
-  for (const key of actual.store.indexKeys(table, OWNER_INDEX)) {
-    if (desired.row(key)?.table !== table) yield { kind: 'row', table, key };
-  }
+  const keys = [...actual.store.indexKeys(table, OWNER_INDEX)].filter((key) => desired.row(key)?.table !== table);
+  for (const key of lowestFirst(actual, table, keys)) yield { kind: 'row', table, key };
 }
+
+/**
+ * They may be more than one transaction. What goes after its betters could decide for a moment what never was its to decide: an ACL that
+ * allows, where one above it denied.
+ */
+const lowestFirst = (actual: ActualRows, table: string, keys: readonly string[]): readonly string[] => {
+  if (keys.length < 2 || columnModel(actual.model, table, 'priority') === undefined) return keys;
+  if (!actual.store.hasColumn(table, 'priority')) return keys;
+  const priorityOf = (key: string): number => Number(actual.owned(table, key)[0]?.['priority'] ?? 0);
+  return keys
+    .map((key) => ({ key, priority: priorityOf(key) }))
+    .sort((a, b) => a.priority - b.priority)
+    .map(({ key }) => key);
+};
 
 function* claimedGarbage(lookup: Lookup, table: string, isClaimed: (row: AnyRow) => boolean): Iterable<Unit> {
   const { desired, actual } = lookup;

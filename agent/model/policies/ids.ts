@@ -50,6 +50,24 @@ export const adminRuleId = (
   part: readonly unknown[],
 ): string => digest(['admin', policy, network, direction, family, index, part]);
 
+/**
+ * Of a rule of a firewall: another one when what it says changes. A rule that became another in place would be gone where it was before it is
+ * where it goes, and after a restart in between nobody would know.
+ * @param says what it does with whom, but for addresses of nodes and answers to names
+ */
+export const firewallRuleId = (
+  rule: Pick<AdminRuleFact, 'policy' | 'network' | 'direction' | 'family' | 'subjects'>,
+  index: number,
+  says: readonly unknown[],
+): string => `${rule.subjects.slice(0, FIREWALL_DIGITS)}-${adminRuleId(rule, index, says)}`;
+
+/** What the rules of one firewall on one network have in common; undefined: the rule is not of a firewall. */
+export const firewallOf = (rule: string): string | undefined =>
+  rule[FIREWALL_DIGITS] === '-' ? rule.slice(0, FIREWALL_DIGITS) : undefined;
+
+/** Two firewalls that have the same by chance, or by intent, are written together. */
+const FIREWALL_DIGITS = 16;
+
 /** Names of Address_Set and Port_Group: letters, digits and `_`, not a digit first (ovn-nb(5)). */
 export const peerSetName = (set: string, family: Family): string => `a${digest(['peers', set, family])}`;
 export const blockSetName = (rule: string): string => `a${digest(['blocks', rule])}`;

@@ -1,8 +1,12 @@
 /** Chooses what goes into the next transaction. */
 import type { Work, WorkList } from './work-list.ts';
 
+/** Owners with the same group are never split, as if they were one. Undefined: it is by itself. */
+export type GroupOf = (owner: string) => string | undefined;
+
 /**
- * The owners whose units come next: as many as fit, in their order, at least one. What one owner wants is never split.
+ * The owners whose units come next: as many as fit, in their order, at least one. What one owner or one group
+ * wants is never split; those of a group are next to each other.
  * @param among only these owners, when somebody of them made a transaction fail
  */
 export const nextOwners = (
@@ -10,16 +14,38 @@ export const nextOwners = (
   isBlocked: (owner: string) => boolean,
   maxUnits: number,
   among: ReadonlySet<string> | undefined,
+  groupOf: GroupOf,
 ): string[] => {
+  const isNext = (owner: string): boolean => !isBlocked(owner) && (among === undefined || among.has(owner));
   const owners: string[] = [];
+  const taken = new Set<string>();
+  let groups: Map<string | undefined, string[]> | undefined;
   let units = 0;
   for (const owner of works.dirtyOwners()) {
-    if (isBlocked(owner) || (among !== undefined && !among.has(owner))) continue;
-    units += works.dirtyCount(owner);
+    const group = groupOf(owner);
+    if (!isNext(owner) || (group !== undefined && taken.has(group))) continue;
+    if (group !== undefined) groups ??= Map.groupBy(works.dirtyOwners(), groupOf);
+    const together = group === undefined ? [owner] : (groups?.get(group) ?? []).filter(isNext);
+    for (const one of together) units += works.dirtyCount(one);
     if (owners.length > 0 && units > maxUnits) break;
-    owners.push(owner);
+    if (group !== undefined) taken.add(group);
+    for (const one of together) owners.push(one);
   }
   return owners;
+};
+
+/** About the first half of some owners, as `nextOwners` has them, without a part of a group; undefined: there is no smaller part. */
+export const fewerOf = (owners: readonly string[], groupOf: GroupOf): string[] | undefined => {
+  const isCut = (at: number): boolean => {
+    const group = groupOf(owners[at] ?? '');
+    return group !== undefined && group === groupOf(owners[at - 1] ?? '');
+  };
+  const middle = Math.ceil(owners.length / 2);
+  let at = middle;
+  while (at > 0 && isCut(at)) at -= 1;
+  if (at === 0) at = middle;
+  while (at < owners.length && isCut(at)) at += 1;
+  return at < owners.length ? owners.slice(0, at) : undefined;
 };
 
 /** Work that several owners share is done unless all of them are blocked. */

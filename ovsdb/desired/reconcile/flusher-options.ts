@@ -2,6 +2,7 @@ import type { Backoff } from '../../../base/backoff.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { DesiredRows } from '../desired-rows.ts';
 import type { ActualRows } from '../plan/actual-rows.ts';
+import type { GroupOf } from './batch.ts';
 import type { ReconcilerCounts, ReconcilerEvent } from './events.ts';
 import type { Failures } from './failures.ts';
 import type { ReconcilerSession } from './needs.ts';
@@ -17,6 +18,7 @@ export interface FlusherOptions {
   readonly session: ReconcilerSession;
   readonly counts: ReconcilerCounts;
   readonly maxOperations: number;
+  readonly groupOf: GroupOf;
   readonly maxRepairs: number;
   /** For failures that nobody is to blame for. */
   readonly trouble: Backoff;

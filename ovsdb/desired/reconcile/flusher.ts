@@ -11,7 +11,7 @@ import { type FoundRow, type Plan, plan } from '../plan/plan.ts';
 import { targetToken } from '../plan/tokens.ts';
 import { type Unit, unitId } from '../unit.ts';
 import { allSeen } from './all-seen.ts';
-import { halves, isReady, nextOwners } from './batch.ts';
+import { fewerOf, halves, isReady, nextOwners } from './batch.ts';
 import type { FlusherOptions } from './flusher-options.ts';
 import { judge } from './judge.ts';
 import { Repairs } from './repairs.ts';
@@ -158,14 +158,14 @@ export class Flusher {
   }
 
   #nextOwners(): string[] {
-    const { works, failures, maxOperations } = this.#options;
+    const { works, failures, maxOperations, groupOf } = this.#options;
     const maxUnits = maxOperations / this.#operationsPerUnit;
     while (this.#suspects.length > 0) {
-      const owners = nextOwners(works, failures.isBlocked, maxUnits, new Set(this.#suspects[0]));
+      const owners = nextOwners(works, failures.isBlocked, maxUnits, new Set(this.#suspects[0]), groupOf);
       if (owners.length > 0) return owners;
       this.#suspects.shift();
     }
-    return nextOwners(works, failures.isBlocked, maxUnits, undefined);
+    return nextOwners(works, failures.isBlocked, maxUnits, undefined, groupOf);
   }
 
   #worksOf(owners: readonly string[]): Work[] {
@@ -198,9 +198,10 @@ export class Flusher {
       return;
     }
     this.#learn(next.operations.length / works.length);
-    if (next.operations.length > this.#options.maxOperations && owners.length > 1) {
-      const [some] = halves(owners);
-      this.#start(this.#worksOf(some), some);
+    const { maxOperations, groupOf } = this.#options;
+    const fewer = next.operations.length > maxOperations ? fewerOf(owners, groupOf) : undefined;
+    if (fewer !== undefined) {
+      this.#start(this.#worksOf(fewer), fewer);
       return;
     }
     const flying = this.#settle(next, works);

@@ -2,6 +2,7 @@ import type { BackoffOptions } from '../../../base/backoff.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { DesiredRows } from '../desired-rows.ts';
 import type { ClaimedRows } from '../garbage.ts';
+import type { GroupOf } from './batch.ts';
 import type { ReconcilerEvent } from './events.ts';
 import type { ReconcilerReplica, ReconcilerSession } from './needs.ts';
 
@@ -15,6 +16,11 @@ export interface ReconcilerOptions<DB> {
   readonly claimed?: ClaimedRows;
   /** Of one transaction; what one owner wants is never split. Default 1,000. */
   readonly maxOperations?: number;
+  /**
+   * Owners of which one without the others would be wrong for the moment between two transactions: those of one group are written by one,
+   * however large, unless the server refuses it. What nobody wants any more after a restart is in no group. Default: none is.
+   */
+  readonly groupOf?: GroupOf;
   /**
    * A unit that has to be written more often than that, and stays for less than three seconds each time, is somebody
    * else's, too: it is left alone for a while, longer each time, and its owners are in error meanwhile. Default 5.

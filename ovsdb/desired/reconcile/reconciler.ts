@@ -103,6 +103,7 @@ export class OvsdbReconciler<DB> implements Reconciler {
       session: options.session,
       counts: this.counts,
       maxOperations: options.maxOperations ?? DEFAULT_MAX_OPERATIONS,
+      groupOf: options.groupOf ?? (() => undefined),
       maxRepairs: options.maxRepairs ?? DEFAULT_MAX_REPAIRS,
       trouble: new Backoff({ ...retry, random }),
       clock,

@@ -3,7 +3,7 @@ import type { AdminAction, AdminTier } from '../../../../api/admin-policy/types.
 import type { DomainName } from '../../../../net/domain-name.ts';
 import type { Family, Ip } from '../../../../net/ip.ts';
 import type { AdminPeers, AdminRuleFact, PolicyPorts, PolicyProtocol } from '../../../model/policies/facts.ts';
-import { adminRuleId, domainSetId, subjectSetId } from '../../../model/policies/ids.ts';
+import { adminRuleId, domainSetId, firewallRuleId, subjectSetId } from '../../../model/policies/ids.ts';
 import type { CanonicalSelector } from '../canonical-selector.ts';
 import { numberOf, type PeerSetSpec, peerSetOf } from '../compile.ts';
 import { type PortName, portNameText, type Selection } from '../templates.ts';
@@ -140,9 +140,27 @@ const rulesFor = (piece: Piece, site: AdminSite, surroundings: Surroundings): Co
       ...(l4 && { l4 }),
       policy,
     };
-    const id = adminRuleId(fact, index, [set?.id ?? peers.kind, l4?.protocol, l4?.ports, subjects]);
+    const about = [set?.id ?? peers.kind, l4?.protocol, l4?.ports, subjects];
+    const id =
+      tier === 'firewall'
+        ? firewallRuleId(fact, index, [...about, action, saidOf(peers, family)])
+        : adminRuleId(fact, index, about);
     return [{ id, fact, domains: peers.kind === 'domains' ? peers.names : NO_DOMAINS, ...(set && { set }) }];
   });
+};
+
+/** In the spec's words: which addresses the nodes and the names have changes without it. */
+const saidOf = (peers: AdminPeerTemplate, family: Family): unknown => {
+  switch (peers.kind) {
+    case 'blocks':
+      return peers.blocks.get(family);
+    case 'nodes':
+      return peers.selectors.map(({ text }) => text);
+    case 'domains':
+      return peers.names;
+    default:
+      return undefined;
+  }
 };
 
 /** Undefined: nobody, so that there is no rule. */
