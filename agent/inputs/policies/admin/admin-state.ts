@@ -1,19 +1,27 @@
 /** What is held of an administrators' policy between two events. */
 import type { AdminPolicy } from '../../../../api/admin-policy/types.ts';
 import type { Family } from '../../../../net/ip.ts';
+import type { CanonicalSelector } from '../canonical-selector.ts';
 import type { PodState } from '../state.ts';
 import type { Selection } from '../templates.ts';
 import type { CompiledAdminRule, SubjectPart } from './compile.ts';
 import type { AdminTemplate } from './templates.ts';
 
-export interface AdminState {
-  readonly key: string;
-  readonly policy: AdminPolicy;
+interface AdminRules {
   readonly templates: readonly AdminTemplate[];
   /** Of its `subjectNames`. */
   readonly names: readonly string[];
   /** As many parts of its subjects have sets of their own on a network. */
   readonly limit: number;
+  /** Those that its rules have, each once. */
+  readonly nodes: readonly CanonicalSelector[];
+}
+
+export interface AdminState {
+  readonly key: string;
+  readonly policy: AdminPolicy;
+  /** Costs the policy when it is asked for first, and nothing after that. */
+  readonly rules: AdminRules;
   /** Whom it is about. */
   readonly selection: Selection;
   readonly selector: Selection['selector'];

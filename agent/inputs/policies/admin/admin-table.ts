@@ -169,13 +169,19 @@ export class AdminTable {
     const hadFailed = this.#failures.deletePolicy(key);
     const policy = this.#projections.get(key)?.policy;
     try {
-      this.#replace(key, policy && buildAdminState(key, policy, (error) => this.#failures.addPolicy(key, error)));
+      this.#replace(key, policy && buildAdminState(key, policy, (error) => this.#failRules(key, error)));
       // One that nobody can be selected by is there all the same, or a label that is removed would move others.
       for (const moved of this.#orders.put(key, policy)) this.#markSites(this.#policies.get(moved));
     } catch (error) {
       this.#failures.addPolicy(key, error);
     }
     if (hadFailed !== this.#failures.hasPolicy(key)) this.#options.onClosing(this.#locals.keys());
+  }
+
+  /** It may be long after the policy came, when a pod comes that it is about. */
+  #failRules(key: string, error: unknown): void {
+    this.#failures.addPolicy(key, error);
+    this.#options.onClosing(this.#locals.keys());
   }
 
   /** What can throw comes first, as long as all is as it was; then pod by pod. */
@@ -255,7 +261,7 @@ export class AdminTable {
     if (where?.network === undefined) return undefined;
     const at = { network: where.network, policy: state.key };
     // Before something is counted: it reads the tenant's words.
-    const parts = partsOf(state.names, pod.ports).map((part) => ({ part, id: subjectSetOf(at, part) }));
+    const parts = partsOf(state.rules.names, pod.ports).map((part) => ({ part, id: subjectSetOf(at, part) }));
     const site = this.#siteOf(state, where.network, where.families);
     return {
       site,
@@ -302,7 +308,7 @@ export class AdminTable {
 
   #markForNodes(nodes: readonly PolicyNode[]): void {
     for (const state of this.#policies.values()) {
-      if (isAboutNodes(state.templates, nodes)) this.#markSites(state);
+      if (state.sites.size > 0 && isAboutNodes(state.rules.nodes, nodes)) this.#markSites(state);
     }
   }
 }

@@ -116,12 +116,15 @@ export class NodePeers {
   }
 }
 
-/** Whether rules mean some of these nodes. */
-export const isAboutNodes = (templates: readonly AdminTemplate[], nodes: readonly PolicyNode[]): boolean =>
-  templates.some(({ peers }) =>
-    peers.some(
-      (peer) =>
-        peer.kind === 'nodes' &&
-        peer.selectors.some((selector) => nodes.some(({ labels }) => isSelected(selector, labels))),
-    ),
-  );
+/** That rules have, each once: many rules have the same. */
+export const nodeSelectors = (templates: readonly AdminTemplate[]): readonly CanonicalSelector[] => {
+  const found = new Map<string, CanonicalSelector>();
+  for (const { peers } of templates)
+    for (const peer of peers)
+      if (peer.kind === 'nodes') for (const selector of peer.selectors) found.set(selector.text, selector);
+  return [...found.values()];
+};
+
+/** Whether one of the selectors means one of these nodes. */
+export const isAboutNodes = (selectors: readonly CanonicalSelector[], nodes: readonly PolicyNode[]): boolean =>
+  selectors.some((selector) => nodes.some(({ labels }) => isSelected(selector, labels)));

@@ -136,8 +136,13 @@ const rulesOf = (
   first: number,
   surroundings: Surroundings,
 ): CompiledAdminRule[] => {
-  const { key, policy, templates } = state;
-  return compileAdmin(templates, part, { policy: key, tier: policy.tier, first, network, families }, surroundings);
+  const { key, policy, rules } = state;
+  return compileAdmin(
+    rules.templates,
+    part,
+    { policy: key, tier: policy.tier, first, network, families },
+    surroundings,
+  );
 };
 
 const subjectSetFact = ({ state, network }: SiteState, { part, rules }: SiteSet): SubjectSetFact => {

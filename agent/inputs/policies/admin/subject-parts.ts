@@ -39,9 +39,9 @@ export const setsAt = (site: SiteState): ReadonlyMap<string, SubjectPart> =>
   new Map([...site.parts].map(([id, { part }]) => setOf(site, id, part)));
 
 /** Where it is not followed to the letter, as pods have more numbers than it may name. */
-export const problemsAt = ({ key, sites, limit }: AdminState): Problem[] => {
-  const messages = [...sites.values()].flatMap(({ notes, excess }) =>
-    excess.size > 0 ? [...notes, manyParts(limit)] : notes,
+export const problemsAt = ({ key, sites }: AdminState): Problem[] => {
+  const messages = [...sites.values()].flatMap(({ notes, excess, state }) =>
+    excess.size > 0 ? [...notes, manyParts(state.rules.limit)] : notes,
   );
   return [...new Set(messages)].map((message) => ({ object: key, severity: 'warning', message }));
 };
@@ -57,10 +57,13 @@ const setOf = (site: SiteState, id: string, part: SubjectPart): [id: string, par
 
 /** It follows from which pods there are, and not from the order in which they came. */
 const excessOf = ({ parts, whole, state }: SiteState): ReadonlySet<string> => {
-  if (parts.size - 1 <= state.limit) return NONE;
+  // First what is true of most policies, whose rules need not be known for it.
+  if (parts.size <= 1) return NONE;
+  const { limit } = state.rules;
+  if (parts.size - 1 <= limit) return NONE;
   const byMembers = [...parts].filter(([id]) => id !== whole);
   byMembers.sort(([a, some], [b, others]) => others.members - some.members || (a < b ? -1 : 1));
-  return new Set(byMembers.slice(state.limit).map(([id]) => id));
+  return new Set(byMembers.slice(limit).map(([id]) => id));
 };
 
 const NONE: ReadonlySet<string> = new Set();
