@@ -13,6 +13,7 @@ import {
 } from '../testing/dns-server.ts';
 import { DnsClient } from './client.ts';
 import { askByTcp, askByUdp } from './exchange.ts';
+import { questionFor } from './message.ts';
 import { fixedServers } from './servers.ts';
 
 const NAME = parseDomainName('www.example.com');
@@ -147,5 +148,33 @@ describe('a question to real servers', () => {
     ended.abort();
     expect(await aborted).toMatchObject({ kind: 'failed' });
     expect(clock.pending).toBe(0);
+  });
+
+  it.each<[string, number]>([
+    ['255.255.255.255', 53],
+    ['ff02::1', 53],
+    ['127.0.0.1', 65_536],
+  ])('fails where connecting a socket to %s, port %d, fails at once', async (host, port) => {
+    const clock = createFakeClock();
+    const server = { ip: parseIp(host), port };
+    for (const ask of [askByUdp, askByTcp]) {
+      expect(await ask(clock)(server, questionFor(NAME, 4), signal())).toEqual({
+        kind: 'silent',
+        why: expect.stringMatching(/connect|[Pp]ort/),
+      });
+      expect(clock.pending).toBe(0);
+    }
+  });
+
+  it('may be withdrawn at any moment while its socket is being connected', async () => {
+    const server = await start((query) => [withAddress(query, '192.0.2.1')]);
+    const question = questionFor(NAME, 4);
+    for (let turns = 0; turns < 12; turns++) {
+      const ended = new AbortController();
+      const asked = askByUdp(systemClock)({ ip: parseIp('127.0.0.1'), port: server.port }, question, ended.signal);
+      for (let turn = 0; turn < turns; turn++) await new Promise<void>((resolve) => process.nextTick(resolve));
+      ended.abort();
+      expect(await asked).toMatchObject({ kind: 'silent' });
+    }
   });
 });

@@ -23,7 +23,7 @@ export type Exchange = (server: DnsServer, question: DnsQuestion, signal: AbortS
 export const askByUdp =
   (clock: Clock): Exchange =>
   ({ ip, port }, question, signal) =>
-    raced(clock, UDP_MS, signal, (end) => {
+    raced(clock, UDP_MS, signal, (end, isOver) => {
       const socket = createSocket(ipFamily(ip) === 4 ? 'udp4' : 'udp6');
       let wrong = 0;
       socket.on('message', (bytes) => {
@@ -33,7 +33,12 @@ export const askByUdp =
         else if (++wrong >= MAX_WRONG) end({ kind: 'doubtful' });
       });
       socket.on('error', (error) => end({ kind: 'silent', why: messageOf(error) }));
-      socket.connect(port, ip, () => socket.send(encodeQuestion(question)));
+      // Where connect(2) fails at once, for example without a route, the callback gets its error, and the socket emits none.
+      socket.connect(port, ip, (error?: Error) => {
+        if (error) end({ kind: 'silent', why: messageOf(error) });
+        // Whoever withdraws the question closes the socket, which may be after it was connected and before this.
+        else if (!isOver()) socket.send(encodeQuestion(question));
+      });
       return () => socket.close();
     });
 
@@ -60,11 +65,12 @@ export const askByTcp =
       return () => socket.destroy();
     });
 
+/** @param start begins to ask, and returns what closes its socket. Once `isOver`, that has been closed */
 const raced = (
   clock: Clock,
   milliseconds: number,
   signal: AbortSignal,
-  start: (end: (result: ExchangeResult) => void) => () => void,
+  start: (end: (result: ExchangeResult) => void, isOver: () => boolean) => () => void,
 ): Promise<ExchangeResult> =>
   new Promise((resolve) => {
     let close: (() => void) | undefined;
@@ -82,8 +88,13 @@ const raced = (
       end({ kind: 'silent', why: `no answer within ${milliseconds / 1000} s` }),
     );
     signal.addEventListener('abort', abort);
-    close = start(end);
-    if (result !== undefined) close();
+    try {
+      close = start(end, () => result !== undefined);
+      if (result !== undefined) close();
+    } catch (error) {
+      // No socket: no descriptors are left, or no server can have such an address.
+      end({ kind: 'silent', why: messageOf(error) });
+    }
     if (signal.aborted) abort();
   });
 
