@@ -50,14 +50,20 @@ export const withResult = (record: DnsRecord, result: DnsResult, now: number): D
 /** Once what ends by then has ended. */
 export const withoutEnded = (record: DnsRecord, now: number): DnsRecord => {
   const held = new Map([...record.held].filter(([, until]) => until > now));
-  const isStale = now >= record.answered + STALE_MS && (record.failures > 0 || !record.isAnswered);
+  const isStale = now >= staleAt(record);
   return { ...record, held, ...(isStale && { current: [] }) };
 };
 
 /** The first time at which `withoutEnded` changes something. */
-export const nextEnd = ({ current, held, failures, isAnswered, answered }: DnsRecord): number => {
-  const stale = current.length > 0 && (failures > 0 || !isAnswered) ? answered + STALE_MS : Number.POSITIVE_INFINITY;
-  return [...held.values()].reduce((first, until) => Math.min(first, until), stale);
+export const nextEnd = (record: DnsRecord): number => {
+  const stale = record.current.length > 0 ? staleAt(record) : Number.POSITIVE_INFINITY;
+  return [...record.held.values()].reduce((first, until) => Math.min(first, until), stale);
+};
+
+/** When `current` ends, unless there is an answer before. */
+const staleAt = ({ failures, isAnswered, answered }: DnsRecord): number => {
+  if (!isAnswered) return answered + KEPT_MS;
+  return failures > 0 ? answered + STALE_MS : Number.POSITIVE_INFINITY;
 };
 
 /** All that count, sorted. */
@@ -85,3 +91,5 @@ export const HELD_MS = 5 * 60_000;
 const MAX_HELD_MS = 60 * 60_000;
 /** As long are addresses kept without an answer. */
 export const STALE_MS = 60 * 60_000;
+/** The same for those of an agent before this one: how old they are nobody knows, and each start gives them this time anew. */
+export const KEPT_MS = 10 * 60_000;

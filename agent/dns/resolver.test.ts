@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseDomainName } from '../../net/domain-name.ts';
 import { type Ip, parseIp } from '../../net/ip.ts';
-import { HELD_MS, MAX_ADDRESSES, STALE_MS } from './record.ts';
+import { HELD_MS, KEPT_MS, MAX_ADDRESSES, STALE_MS } from './record.ts';
 import { answer, FAILED, scripted } from './scripted-names.suite.ts';
 
 const NAME = parseDomainName('www.example.com');
@@ -217,11 +217,14 @@ describe('what an agent before this one has found', () => {
     expect(changes).toEqual([['192.0.2.1']]);
   });
 
-  it('ends after an hour without an answer', async () => {
-    const { clock, answers, resolver, changes } = scripted(ips('192.0.2.1'));
-    answers.set(4, FAILED);
+  it.each(['fail', 'are not answered'])('ends after ten minutes where questions %s', async (how) => {
+    const { clock, answers, resolver, changes, hold } = scripted(ips('192.0.2.1'));
+    if (how === 'fail') answers.set(4, FAILED);
+    else hold();
     resolver.want(NAME);
-    await clock.advance(STALE_MS);
+    await clock.advance(KEPT_MS - 1);
+    expect(changes).toEqual([['192.0.2.1']]);
+    await clock.advance(1);
     expect(changes).toEqual([['192.0.2.1'], []]);
   });
 });

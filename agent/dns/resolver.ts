@@ -19,7 +19,7 @@ export interface DnsResolverOptions {
   readonly random: () => number;
   /** Why no pod's rule may be about an address; undefined: one may. */
   readonly refusalOf: (ip: Ip) => string | undefined;
-  /** What an agent before this one had of a name. */
+  /** What an agent before this one had of a name. Called once each time that a name is wanted anew. */
   readonly kept: (name: DomainName) => readonly Ip[];
   readonly observe?: ((observation: DnsObservation) => void) | undefined;
 }

@@ -9,7 +9,7 @@ import type { FactStore } from '../model/fact-store.ts';
 import { DnsClient } from './client.ts';
 import { askByTcp, askByUdp } from './exchange.ts';
 import { followDomains } from './follow-domains.ts';
-import { keptDomains } from './kept-domains.ts';
+import { takeKeptDomains } from './kept-domains.ts';
 import { observeDomains } from './observe.ts';
 import { DnsResolver } from './resolver.ts';
 import { type DnsServer, fixedServers, followResolvConf } from './servers.ts';
@@ -33,7 +33,7 @@ export const startDomains = (
   log: Logger,
 ): Domains => {
   const servers = dnsServers.length > 0 ? fixedServers(dnsServers) : followResolvConf();
-  const kept = keptDomains(databases.northbound.replica.rows('Address_Set'));
+  const kept = takeKeptDomains(databases.northbound.replica.rows('Address_Set'), systemClock);
   const child = log.child({ module: 'dns' });
   const names = new DnsResolver({
     client: new DnsClient({ servers, udp: askByUdp(systemClock), tcp: askByTcp(systemClock) }),
@@ -41,7 +41,7 @@ export const startDomains = (
     random: Math.random,
     // What no host outside can have: a name must not open the cluster's own ranges, loopback or link-local addresses.
     refusalOf: nodeRanges(cluster).refusalOf,
-    kept: (name) => kept.get(name) ?? [],
+    kept: (name) => kept.take(name),
     observe: ({ name, result, why }) => {
       metrics.domainQuery(result);
       if (result === 'failed') child.debug({ domain: name, reason: why }, 'name not resolved');
@@ -55,6 +55,7 @@ export const startDomains = (
       const end = followDomains(facts, names);
       return () => {
         unfollow();
+        kept.close();
         servers.close();
         names.close();
         end();
