@@ -53,7 +53,10 @@ export const gatewayBridgeNetwork: FeatureOver<'network'> = {
   },
 };
 
-/** Of a localnet whose physical network is behind the gateway bridge. On other bridges its port is a port like any other. */
+/**
+ * Of a localnet, wherever its physical network is: its port stays on the bridge for a while when the mapping goes, and is there as soon as
+ * it is back. On other bridges it is a port like any other, and here the flow is absent.
+ */
 export const gatewayBridgeLocalnet: FeatureOver<'network'> = {
   name: 'gateway-bridge-localnet',
   over: 'network',
@@ -62,7 +65,6 @@ export const gatewayBridgeLocalnet: FeatureOver<'network'> = {
     const site = network && bridgeSite(view);
     if (network === undefined || site === undefined) return EMPTY_FRAGMENT;
     const { physical } = network;
-    if (view.physicalBridge(physical.name) !== site.bridge) return EMPTY_FRAGMENT;
     const isBesideNode = (physical.vlanId ?? 0) === site.gateway.vlanId;
     return {
       openflow: { items: onBridge(site.bridge, [localnetSender(localnetPatchPortName(name), isBesideNode)]) },

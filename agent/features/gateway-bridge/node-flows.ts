@@ -8,7 +8,7 @@ import { unknownToHost } from '../shared/bridge/host-endpoints.ts';
 import { asNeighbour, type BridgeFamily, type BridgeSite, inVlan, toHost, toTrunk } from '../shared/bridge/site.ts';
 import { leaveAs, leaving } from './leaving.ts';
 import { TO_ASKER } from './neighbour-flows.ts';
-import { tunnelPorts } from './tunnel-guard.ts';
+import { tunnelPorts, unknownTunnels } from './tunnel-guard.ts';
 
 export const nodeFlows = (site: BridgeSite): Flow[] => [
   flow('classify', 'normal', { actions: [NORMAL] }),
@@ -98,6 +98,7 @@ const tunnels = (site: BridgeSite, uplink: string, { family }: BridgeFamily): Fl
     }),
     flow('classify', 'tunnel', { inPort: uplink, match: geneve, actions: [NORMAL] }),
     flow('classify', 'tunnel', { inPort: LOCAL_PORT, match: geneve, actions: toTrunk(site, uplink) }),
+    ...unknownTunnels(family),
   ];
 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseIp } from '../../../net/ip.ts';
-import { workedCluster } from '../../../test/unit/golden/worked-cluster.ts';
+import { emptyCluster, workedCluster } from '../../../test/unit/golden/worked-cluster.ts';
 import { DUAL, flowsOf, isClause, isSender } from '../../testing/bridge-flows.ts';
 import type { TestCluster } from '../../testing/cluster.ts';
 
@@ -57,6 +57,24 @@ describe('tunnels of nodes', () => {
     expect(
       before.filter((of) => !/^set_field:0x\w+->reg2,set_field:0x\w+->reg3,resubmit\(,0\)$/.test(of ?? '')),
     ).toEqual([]);
+  });
+
+  it('are reached by no port that has no sender yet, and by the uplink and the host as before', () => {
+    const geneve = flowsOf(emptyCluster(DUAL)).filter(
+      (flow) => /udp6?,.*tp_dst=(6081|0)\b/.test(flow) && !isClause(flow),
+    );
+    const unknown = geneve.filter((flow) => !flow.includes('in_port='));
+    expect(unknown).toEqual(
+      ['udp', 'udp6'].flatMap((udp) => [
+        `cookie=0xdeff105, table=0, priority=199, ${udp},reg3=0,nw_frag=first,tp_dst=0, actions=drop`,
+        `cookie=0xdeff105, table=0, priority=199, ${udp},reg3=0,tp_dst=6081, actions=drop`,
+      ]),
+    );
+    const known = geneve.filter((flow) => !unknown.includes(flow));
+    expect(known.map((flow) => /priority=(\d+), .*in_port=(\w+)/.exec(flow)?.slice(1)).sort()).toEqual([
+      ...['200', '200', '200', '200'].map((rank, index) => [rank, index < 2 ? 'LOCAL' : 'eth0']),
+      ...['205', '205'].map((rank) => [rank, 'eth0']),
+    ]);
   });
 
   it('are as many flows more as a node has addresses', () => {

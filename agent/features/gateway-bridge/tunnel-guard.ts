@@ -13,9 +13,9 @@
 import { type Flow, LOCAL_PORT, type Match } from '../../../datapath/openflow/types.ts';
 import { type Family, type Ip, ipFamily } from '../../../net/ip.ts';
 import { CONJUNCTIONS } from '../../model/registry/openflow.ts';
-import { IPSEC, TUNNEL_PORTS } from '../../model/registry/tunnels.ts';
+import { GENEVE, IPSEC, TUNNEL_PORTS } from '../../model/registry/tunnels.ts';
 import { DROP, flow, ip } from '../shared/bridge/flow.ts';
-import { sentBy } from '../shared/bridge/senders.ts';
+import { NO_SENDER, sentBy } from '../shared/bridge/senders.ts';
 import { type BridgeSite, inVlan, toHost, toTrunk } from '../shared/bridge/site.ts';
 
 const CLAUSES = { network: 1, node: 2, port: 3 } as const;
@@ -54,6 +54,17 @@ const ipsecMatches = (family: Family): Match[] => [
     nw_proto: String(protocol),
   })),
 ];
+
+/**
+ * The clause of the senders needs to know who sends. A patch port is on the bridge before its flow and after it, and to the host the node
+ * that its packets name is as good as the uplink: what is neither the uplink, the host nor a known sender (`senders`) sends no Geneve.
+ */
+export const unknownTunnels = (family: Family): Flow[] => {
+  const udp = { ...NO_SENDER, ...ip(family, {}, 'udp') };
+  return [{ tp_dst: String(GENEVE.port) }, { nw_frag: 'first', tp_dst: '0' }].map((to) =>
+    flow('classify', 'tunnelUnknown', { match: { ...udp, ...to }, actions: DROP }),
+  );
+};
 
 export const tunnelsAt = (address: Ip): Flow => clause('node', ip(ipFamily(address), { dst: address }));
 

@@ -74,6 +74,7 @@ export const FLOW_PRIORITIES = {
     serviceBetween: rank(300, 'from a tenant to an external address of another network’s Service'),
     tunnelToHost: rank(205, 'Geneve to this node, and ESP of other nodes'),
     tunnel: rank(200, 'Geneve of this node, and past it; ESP to other nodes'),
+    tunnelUnknown: rank(199, 'drop Geneve of everybody else whom no flow knows as the sender'),
     hairpin: rank(175, 'local gateway: from a network to the host, with the node’s own address'),
     errorOfPods: rank(126, 'drop ICMP errors that a network’s pods send to another network'),
     errorBetween: rank(125, 'ICMP errors about what another network of this node has sent to a Service'),

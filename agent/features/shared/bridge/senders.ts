@@ -20,6 +20,9 @@ export const sentBy = (...senders: readonly Sender[]): Match => {
 /** The same, of a family that the network has here. */
 export const sentIn = (family: BridgeFamily['family'], sender: Sender): Match => sentBy(sender, nameOf(family));
 
+/** What comes from the uplink, the host, and ports whose sender nobody has told. */
+export const NO_SENDER: Match = { [FLOW_REGISTERS.sender]: '0' };
+
 /** Of one network: as many flows as its gateway router has addresses of its own, and one for everything else. */
 export const senders = (patch: LocalPatch): Flow[] => {
   const usual = usualSender(patch);
@@ -36,7 +39,7 @@ export const localnetSender = (port: string, isBesideNode: boolean): Flow =>
   flow('classify', 'sender', {
     inPort: port,
     mayLackPort: true,
-    match: { [FLOW_REGISTERS.sender]: '0' },
+    match: NO_SENDER,
     actions: [
       setField(FLOW_REGISTERS.sender, bitsOf(isBesideNode ? ['localnet', 'besideNode'] : ['localnet'])),
       `resubmit(,${FLOW_TABLES.classify})`,
@@ -63,7 +66,7 @@ const asked = (
   flow('classify', rank, {
     inPort: port,
     // Once it is known, the flows below have their turn.
-    match: { ...match, [FLOW_REGISTERS.sender]: '0' },
+    match: { ...match, ...NO_SENDER },
     actions: [
       setField(FLOW_REGISTERS.networkMark, ctMark),
       setField(FLOW_REGISTERS.sender, bitsOf(sender)),
