@@ -38,7 +38,7 @@ describe('names that are resolved', () => {
     expect(problem).toEqual({
       ...{ object: 'Node/n1', severity: 'warning' },
       message:
-        'domain names of policies are not resolved: b.example (A: SERVFAIL); what they stood for is allowed for an hour after the last answer, or 10 minutes after the start of an agent that has had none',
+        'domain names of policies are not resolved: b.example (A: SERVFAIL); their rules apply to what they stood for until an hour after the last answer, or 10 minutes after the start of an agent that has had none, and to nothing of them after that',
     });
     const many = Object.fromEntries(
       ['a', 'b', 'c', 'd', 'e'].map((label) => [
