@@ -5,20 +5,20 @@ const CLOSED = { crossNamespaceAttachments: false };
 const OPEN = { crossNamespaceAttachments: true };
 
 it.each([
-  // [NAD's namespace, role, rendered, pod's namespace] → closed, open
-  ['a', 'secondary', true, 'a', true, true],
-  ['a', 'secondary', true, 'b', false, true],
+  // [NAD's namespace, role, written by hand, pod's namespace] → closed, open
   ['a', 'secondary', false, 'a', true, true],
   ['a', 'secondary', false, 'b', false, true],
-  ['default', 'secondary', false, 'b', true, true],
-  ['default', 'secondary', true, 'b', false, true],
-  ['default', 'primary', false, 'b', false, false],
-  ['a', 'primary', true, 'a', true, true],
-  ['a', 'primary', true, 'b', false, false],
+  ['a', 'secondary', true, 'a', true, true],
+  ['a', 'secondary', true, 'b', false, true],
+  ['default', 'secondary', true, 'b', true, true],
+  ['default', 'secondary', false, 'b', false, true],
+  ['default', 'primary', true, 'b', false, false],
+  ['a', 'primary', false, 'a', true, true],
+  ['a', 'primary', false, 'b', false, false],
 ] as const)(
-  'a NAD in %s, %s, rendered %s, is for pods of %s: %s, or %s when all are',
-  (namespace, role, isRendered, pod, closed, open) => {
-    const nad = { namespace, role, isRendered };
+  'a NAD in %s, %s, written by hand %s, is for pods of %s: %s, or %s when all are',
+  (namespace, role, isHandmade, pod, closed, open) => {
+    const nad = { namespace, role, isHandmade };
     expect([mayAttach(nad, pod, CLOSED), mayAttach(nad, pod, OPEN)]).toEqual([closed, open]);
   },
 );

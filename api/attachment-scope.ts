@@ -3,13 +3,16 @@
  * agents, which make the interfaces, so that both decide the same. Pure. See ADR 123.
  */
 import type { ClusterConfig } from './cluster-config.ts';
-import type { NamedNad } from './nad-owner.ts';
 
 /** A NAD of a network of ours. */
-export interface ScopedNad extends NamedNad {
+export interface ScopedNad {
   /** `namespace/name` */
   readonly key: string;
+  readonly namespace: string;
+  readonly network: string;
   readonly role: 'primary' | 'secondary';
+  /** Nothing says that it was rendered from a network (`isHandmade` of api/nad-owner.ts). */
+  readonly isHandmade: boolean;
 }
 
 /** As with Multus' isolation of namespaces, whose `globalNamespaces` has it by default. */
@@ -20,13 +23,13 @@ const GLOBAL_NAMESPACE = 'default';
  * namespace `default` for all. A primary network is for its namespace, whatever the cluster allows.
  */
 export const mayAttach = (
-  nad: Pick<ScopedNad, 'namespace' | 'role' | 'isRendered'>,
+  nad: Pick<ScopedNad, 'namespace' | 'role' | 'isHandmade'>,
   podNamespace: string,
   { crossNamespaceAttachments }: Pick<ClusterConfig, 'crossNamespaceAttachments'>,
 ): boolean => {
   if (nad.namespace === podNamespace) return true;
   if (nad.role === 'primary') return false;
-  return crossNamespaceAttachments || (!nad.isRendered && nad.namespace === GLOBAL_NAMESPACE);
+  return crossNamespaceAttachments || (nad.isHandmade && nad.namespace === GLOBAL_NAMESPACE);
 };
 
 /** For the pod's author. */

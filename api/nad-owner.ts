@@ -1,5 +1,5 @@
 /** The network that a NAD says it was rendered from. Pure. */
-import { cudnNetworkName, cudnOfNetworkName, udnNetworkName } from './names.ts';
+import { cudnNetworkName, cudnOfNetworkName, UDN_LABEL, udnNetworkName } from './names.ts';
 import type { NetConf } from './net-conf.ts';
 import type { ObjectMeta } from './object.ts';
 
@@ -39,6 +39,21 @@ const KINDS: ReadonlySet<string> = new Set<NadOwner['kind']>(['UserDefinedNetwor
 /** Whether the NAD has the network name of the owner that it names. */
 export const isNamedByOwner = (nad: OwnedNad & { readonly conf?: Pick<NetConf, 'name'> | undefined }): boolean =>
   nad.conf !== undefined && nadOwner(nad)?.networkName === nad.conf.name;
+
+/**
+ * Whether nothing of a NAD says that it was rendered from a network: one that was, and has lost its owner reference, is still not for all
+ * namespaces.
+ */
+export const isHandmade = (
+  nad: OwnedNad & {
+    readonly metadata: Pick<ObjectMeta, 'labels'>;
+    readonly conf: Pick<NetConf, 'name'>;
+  },
+): boolean => {
+  const { namespace, name, labels } = nad.metadata;
+  if (nadOwner(nad) !== undefined || Object.hasOwn(labels, UDN_LABEL)) return false;
+  return cudnOfNetworkName(nad.conf.name) === undefined && nad.conf.name !== udnNetworkName(namespace, name);
+};
 
 /** What decides whose the name of a network is. */
 export interface NamedNad {

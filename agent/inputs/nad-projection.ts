@@ -1,5 +1,5 @@
 /** What the agent keeps of a NetworkAttachmentDefinition. */
-import { isNamedByOwner } from '../../api/nad-owner.ts';
+import { isHandmade, isNamedByOwner } from '../../api/nad-owner.ts';
 import { nadKey } from '../../api/names.ts';
 import type { NetConf } from '../../api/net-conf.ts';
 import {
@@ -23,6 +23,8 @@ export interface NadProjection {
    * cluster manager, which knows the owner, has written the ids.
    */
   readonly isRendered: boolean;
+  /** Nothing says that it was rendered: in namespace `default` it is for all namespaces. */
+  readonly isHandmade: boolean;
   /** Absent until the cluster manager has given the network its id. */
   readonly keys: NetworkKeys | undefined;
 }
@@ -46,6 +48,7 @@ export const projectNad = (object: KubeObject): NadProjection | ForeignNad => {
     createdAt: creationTimestamp ?? '',
     conf,
     isRendered: keys !== undefined && isNamedByOwner({ ...nad, conf }),
+    isHandmade: isHandmade({ ...nad, conf }),
     keys,
   };
 };

@@ -114,7 +114,7 @@ export class NetworkIndex {
       const agrees = contradiction === undefined;
       this.#facts.set('nad', nad.key, agrees ? name : undefined);
       this.#facts.set('contradictingNad', nad.key, agrees ? undefined : true);
-      this.#facts.set('handmadeNad', nad.key, nad.isRendered ? undefined : true);
+      this.#facts.set('handmadeNad', nad.key, nad.isHandmade ? true : undefined);
       const shared = `network ${name} has an id, a tunnel key or names of OVN rows that belong to network ${rival}`;
       setProblem(this.#mismatches, nad, 'network-invalid', contradiction ?? (rival && shared));
     }

@@ -73,7 +73,7 @@ export const scopedNad = (
     namespace: selection.namespace,
     network: network.name,
     role: network.role === 'secondary' ? 'secondary' : 'primary',
-    isRendered: !view.isHandmadeNad(key),
+    isHandmade: view.isHandmadeNad(key),
   };
 };
 

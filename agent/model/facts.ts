@@ -224,7 +224,7 @@ export interface Facts {
   readonly nad: string;
   /** By NAD key: it is about a network that an older NAD says otherwise of. */
   readonly contradictingNad: true;
-  /** By NAD key: it was not rendered from the network that it is about. */
+  /** By NAD key: nothing says that it was rendered from a network (`isHandmade` of api/nad-owner.ts). */
   readonly handmadeNad: true;
   /** By NAD key: it is there, and of another plugin. */
   readonly foreignNad: true;

@@ -91,7 +91,7 @@ export interface View extends LocalSettings {
   networkOfNad(nadKey: string): NetworkFact | undefined;
   /** Whose plugin a NAD is for; undefined when there is none of this key, or nobody can read it. */
   nadOwner(nadKey: string): 'ours' | 'foreign' | undefined;
-  /** Whether somebody wrote a NAD by hand, for a network that nothing else defines. */
+  /** Whether nothing of a NAD says that it was rendered from a network. */
   isHandmadeNad(nadKey: string): boolean;
   namespace(name: string): NamespaceFact | undefined;
   primaryNad(namespace: string): PrimaryNadFact | undefined;

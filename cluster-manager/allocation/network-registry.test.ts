@@ -107,8 +107,8 @@ describe('network registry', () => {
 
   it('knows the NADs of all namespaces as one network', () => {
     const networks = registry();
-    expect(networks.upsert(facts('a/n', 'cluster_udn_n')).changes).toHaveLength(1);
-    expect(networks.upsert(facts('b/n', 'cluster_udn_n')).changes).toEqual([]);
+    expect(networks.upsert(facts('a/n', 'cluster_udn_n'), true).changes).toHaveLength(1);
+    expect(networks.upsert(facts('b/n', 'cluster_udn_n'), true).changes).toEqual([]);
     expect(networks.remove('a/n')).toEqual([]);
     expect(networks.get('cluster_udn_n')?.keys.id).toBe(1);
     expect(networks.remove('b/n')).toMatchObject([{ after: undefined }]);

@@ -16,7 +16,7 @@ import { MultiMap } from '../../base/multi-map.ts';
 import { jsonEqual } from '../../kube/json-equal.ts';
 import { controllerUid, type NadFacts } from '../facts/nad-facts.ts';
 import { networkOrNone, refusalOf } from './check-conf.ts';
-import { definitionOf } from './definition.ts';
+import { definitionOf, isReserved } from './definition.ts';
 import type { IdRecord } from './id-record.ts';
 import { idSupply } from './id-shortage.ts';
 import { KeyLedger } from './key-ledger.ts';
@@ -112,7 +112,7 @@ export class NetworkRegistry {
     return [`${noMatch(nad.conf.name)}${definition?.key} defines`];
   }
 
-  /** Whether the NAD has the name of a network that others were rendered from, and that is not its namespace's. */
+  /** Whether the NAD has the name of a network that others are rendered from, and that is not its namespace's. */
   isForeign(key: string): boolean {
     const nad = this.#nads.get(key);
     return nad !== undefined && this.#isForeign(nad);
@@ -379,7 +379,7 @@ export class NetworkRegistry {
 
   #isForeign(nad: NadRecord): boolean {
     const definition = this.#definitions.get(nad.conf.name);
-    return takesName(scopedNad(nad), definition && scopedNad(definition));
+    return isReserved(nad) || takesName(scopedNad(nad), definition && scopedNad(definition));
   }
 
   /** NADs of one ClusterUserDefinedNetwork change one after the other; only strangers contradict each other. */

@@ -170,6 +170,7 @@ describe('a limit for networks', () => {
       for (const name of ['cluster_udn_x', 'cluster_udn_y', 'a_n'])
         networks.upsert(
           nadFacts(nad(`a/${name.slice(-1)}`, netConf(`a/${name.slice(-1)}`, name, { role: 'secondary' }))),
+          true,
         );
       expect(idsOf(networks)).toEqual(['cluster_udn_x', 'cluster_udn_y', 'a_n']);
     });

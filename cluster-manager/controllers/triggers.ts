@@ -116,9 +116,21 @@ const onNetwork = (context: TriggerContext, { before, after }: Change<NetworkFac
   if (before !== undefined && JSON.stringify(before.selector) !== JSON.stringify(facts.selector)) {
     for (const nad of caches.nads.byIndex('owner', facts.metadata.uid ?? '')) enqueuePodsOf(context, nad);
   }
+  if (after !== undefined && before?.metadata.uid !== after.metadata.uid) reviewNads(context, after);
   enqueue.network(networkKey(facts));
   // Also when somebody else changes what its status says, or when nobody looked.
   enqueue.usage(networkKey(facts));
+};
+
+/** NADs with its name: whether they are its own was decided without it. */
+const reviewNads = (context: TriggerContext, { kind, networkName, metadata }: NetworkFacts): void => {
+  const { caches, state } = context;
+  if (kind !== 'ClusterUserDefinedNetwork') return;
+  for (const { key, isOwn, metadata: known } of state.registry.nadsOf(networkName)) {
+    const nad = caches.nads.get(key);
+    const isNamed = known.ownerReferences.some(({ uid }) => uid === metadata.uid);
+    if (nad !== undefined && isOwn !== isNamed) touch(context, state.upsertNad(nad));
+  }
 };
 
 const onNode = (context: TriggerContext, { key, before, after }: Change<NodeFacts>): void => {

@@ -111,7 +111,7 @@ export class ClusterState {
    * out. What two hold stays with the older one.
    */
   recover({ nads, nodes, pods, claims = [], labelsOf }: Inventory): readonly Problem[] {
-    const all = [...nads].sort(oldestNadFirst).map((nad) => this.#known(nad));
+    const all = [...nads].sort(oldestNadFirst).map((nad) => this.#known(nad, true));
     // Whose a network's name is comes first, however old the NADs are that have copied it.
     const known = [...all.filter(({ isOwn }) => isOwn), ...all.filter(({ isOwn }) => !isOwn)];
     const inOrder = known.map(({ nad }) => nad);
@@ -142,7 +142,7 @@ export class ClusterState {
   }
 
   upsertNad(nad: NadFacts): Touched {
-    return this.#noteNad(this.#known(nad), { assign: true });
+    return this.#noteNad(this.#known(nad, false), { assign: true });
   }
 
   removeNad(key: string): Touched {
@@ -236,8 +236,9 @@ export class ClusterState {
     return nad !== undefined && isLeaving(nad, this.#sources);
   }
 
-  #known(nad: NadFacts): KnownNad {
-    return knownNad(nad, this.registry.nad(nad.key), this.#sources, (facts) => this.rendered(facts));
+  #known(nad: NadFacts, isRecovered: boolean): KnownNad {
+    const before = this.registry.nad(nad.key);
+    return knownNad(nad, { before, sources: this.#sources, isRecovered }, (facts) => this.rendered(facts));
   }
 
   #noteNad({ nad, isOwn }: KnownNad, { assign }: { assign: boolean }): Touched {

@@ -4,6 +4,7 @@
  */
 import { matchesSelector } from '../../api/label-selector.ts';
 import { isNamedByOwner, type NadOwner, nadOwner } from '../../api/nad-owner.ts';
+import { cudnOfNetworkName } from '../../api/names.ts';
 import { formatNetConf, type NetConf, sameMeaning } from '../../api/net-conf.ts';
 import type { NadRecord } from '../allocation/network-registry.ts';
 import type { NadFacts } from '../facts/nad-facts.ts';
@@ -18,22 +19,32 @@ export interface KnownNad {
   readonly isOwn: boolean;
 }
 
-/** @param before as it is known so far */
+interface Known {
+  /** The NAD as it is known so far. */
+  readonly before: NadRecord | undefined;
+  /** Undefined: there is nothing but NADs. */
+  readonly sources: Sources | undefined;
+  /** It was there when the cluster manager started. */
+  readonly isRecovered: boolean;
+}
+
 export const knownNad = (
   nad: NadFacts,
-  before: NadRecord | undefined,
-  sources: Sources | undefined,
+  { before, sources, isRecovered }: Known,
   rendered: (facts: NetworkFacts) => Rendered,
 ): KnownNad => {
   const owner = nadOwner(nad) ?? lastOwner(nad, before);
   if (sources === undefined) return { nad, isOwn: isNamedByOwner(nad) };
   const network = owner === undefined ? undefined : sources.network(owner.kind, owner.key);
-  const isTrue = owner !== undefined && (network === undefined || network.metadata.uid === owner.uid);
-  if (!isTrue) return { nad, isOwn: wasOwn(nad, before) };
+  if (owner === undefined || (network !== undefined && network.metadata.uid !== owner.uid)) {
+    return { nad, isOwn: wasOwn(nad, { before, owner, sources }) };
+  }
   const conf = confOf(nad, owner, before, network === undefined ? undefined : rendered(network));
   const known = conf === nad.conf ? nad : { ...nad, conf };
-  const isNamed = conf?.name === owner.networkName;
-  return { nad: known, isOwn: isNamed && (isGiven(known) || isDesired(known, network, sources)) };
+  if (conf?.name !== owner.networkName) return { nad: known, isOwn: false };
+  // An owner that nobody knows may be made up: then it counts only for what was the network's before.
+  const mayBeOwn = network !== undefined || isRecovered || before?.isOwn === true;
+  return { nad: known, isOwn: (mayBeOwn && isGiven(known)) || isDesired(known, network, sources) };
 };
 
 /** What the reference says was edited, and will be put right. */
@@ -42,9 +53,21 @@ const lastOwner = ({ metadata }: NadFacts, before: NadRecord | undefined): NadOw
   return metadata.ownerReferences.some(({ uid }) => uid === owner?.uid) ? owner : undefined;
 };
 
-/** Without its owner reference it is found by nobody, but what uses it runs on. */
-const wasOwn = (nad: NadFacts, before: NadRecord | undefined): boolean =>
-  before?.isOwn === true && nad.conf?.name === before.conf.name && nad.annotatedNetwork === before.conf.name;
+/**
+ * Without its owner reference it is found by nobody, but what uses it runs on. A network of the cluster that was created anew, or that
+ * does not select the namespace, has no part in it: else a tenant's administrator who edits the reference would stay on the network.
+ */
+const wasOwn = (
+  nad: NadFacts,
+  { before, owner, sources }: Pick<Known, 'before'> & { owner: NadOwner | undefined; sources: Sources },
+): boolean => {
+  if (before?.isOwn !== true || nad.conf?.name !== before.conf.name || !isGiven(nad)) return false;
+  const name = cudnOfNetworkName(before.conf.name);
+  if (name === undefined) return true;
+  if (owner?.kind === 'ClusterUserDefinedNetwork') return false;
+  const network = sources.network('ClusterUserDefinedNetwork', name);
+  return network === undefined || isDesired(nad, network, sources);
+};
 
 /** The id of the network was written to it: by us, nobody else may. */
 const isGiven = ({ annotatedNetwork, conf }: NadFacts): boolean => annotatedNetwork === conf?.name;
