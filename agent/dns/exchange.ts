@@ -1,6 +1,7 @@
 /** One question to one server, by UDP or by TCP (RFC 1035, section 4.2; RFC 7766). */
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
+import { onAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
 import { ipFamily } from '../../net/ip.ts';
@@ -74,20 +75,19 @@ const raced = (
 ): Promise<ExchangeResult> =>
   new Promise((resolve) => {
     let close: (() => void) | undefined;
+    let stopListening = (): void => undefined;
     let result: ExchangeResult | undefined;
     const end = (given: ExchangeResult): void => {
       if (result !== undefined) return;
       result = given;
       cancel();
-      signal.removeEventListener('abort', abort);
+      stopListening();
       close?.();
       resolve(given);
     };
-    const abort = (): void => end({ kind: 'silent', why: 'the question was withdrawn' });
     const cancel = clock.schedule(milliseconds, () =>
       end({ kind: 'silent', why: `no answer within ${milliseconds / 1000} s` }),
     );
-    signal.addEventListener('abort', abort);
     try {
       close = start(end, () => result !== undefined);
       if (result !== undefined) close();
@@ -95,7 +95,8 @@ const raced = (
       // No socket: no descriptors are left, or no server can have such an address.
       end({ kind: 'silent', why: messageOf(error) });
     }
-    if (signal.aborted) abort();
+    stopListening = onAbort(signal, () => end({ kind: 'silent', why: 'the question was withdrawn' }));
+    if (result !== undefined) stopListening();
   });
 
 const UDP_MS = 2_000;

@@ -123,9 +123,10 @@ const absent = (
 ): number => {
   state.absences += 1;
   if (state.absences < (state.isKnown ? ABSENCES : ABSENCES_AT_FIRST)) {
-    const retryInMs = state.isKnown ? timings.absentMs : timings.doubtMs;
-    observe({ kind: 'failed', phase: 'list', error, retryInMs });
-    return retryInMs;
+    // At a start it is the usual answer of a cluster without the definitions, and no failure.
+    if (!state.isKnown) return timings.doubtMs;
+    observe({ kind: 'failed', phase: 'list', error, retryInMs: timings.absentMs });
+    return timings.absentMs;
   }
   state.isKnown = true;
   store.retain(new Set());

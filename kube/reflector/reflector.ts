@@ -17,7 +17,7 @@ const DEFAULT_TIMINGS: ReflectorTimings = {
   backoffMinMs: 500,
   backoffMaxMs: 30_000,
   absentMs: 30_000,
-  doubtMs: 500,
+  doubtMs: 250,
 };
 
 export const createReflector = <T, I extends string = never>(options: ReflectorOptions<T, I>): Reflector<T, I> => {
