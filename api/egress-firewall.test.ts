@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   MAX_FIREWALL_MATCHES,
   MAX_FIREWALL_NAMES,
+  MAX_FIREWALL_NODE_RULES,
   MAX_FIREWALL_RULES,
   parseEgressFirewall,
 } from './egress-firewall.ts';
@@ -65,6 +66,15 @@ describe('what cannot be read', () => {
         })),
       },
       'has 257 domain names, more than 256',
+    ],
+    [
+      {
+        egress: Array.from({ length: MAX_FIREWALL_NODE_RULES + 1 }, () => ({
+          type: 'Allow',
+          to: { nodeSelector: {} },
+        })),
+      },
+      'has 65 rules with nodeSelector, more than 64',
     ],
     [
       'too many ports in all',

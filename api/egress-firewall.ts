@@ -25,6 +25,9 @@ export const MAX_FIREWALL_MATCHES = 16_384;
 /** Ours: each is two questions to a DNS server, again and again. */
 export const MAX_FIREWALL_NAMES = 256;
 
+/** Ours: each has address sets of all nodes that it selects, on every node of the namespace's pods. */
+export const MAX_FIREWALL_NODE_RULES = 64;
+
 const DNS_NAME = /^(\*\.)?([A-Za-z0-9-]+\.)*[A-Za-z0-9-]+\.?$/;
 
 const portSchema = z
@@ -117,6 +120,12 @@ const egressOf = (value: unknown): Pick<AdminPolicy, 'egress' | 'findings'> => {
     const names = new Set(spec.egress.flatMap(({ to }) => to.dnsName ?? [])).size;
     if (names > MAX_FIREWALL_NAMES)
       throw new ApiError('ERR_API_RULE', `spec.egress: has ${names} domain names, more than ${MAX_FIREWALL_NAMES}`);
+    const nodeRules = spec.egress.filter(({ to }) => to.nodeSelector !== undefined).length;
+    if (nodeRules > MAX_FIREWALL_NODE_RULES)
+      throw new ApiError(
+        'ERR_API_RULE',
+        `spec.egress: has ${nodeRules} rules with nodeSelector, more than ${MAX_FIREWALL_NODE_RULES}`,
+      );
     return { egress: spec.egress.map((rule, index) => ruleOf(rule, index, findings)), findings };
   } catch (error) {
     return { egress: [CLOSED], findings: [`${messageOf(error)}; all that leaves the cluster is denied`] };
