@@ -68,6 +68,7 @@ describe('what cannot be read', () => {
       'has 257 domain names, more than 256',
     ],
     [
+      'too many rules about nodes',
       {
         egress: Array.from({ length: MAX_FIREWALL_NODE_RULES + 1 }, () => ({
           type: 'Allow',
