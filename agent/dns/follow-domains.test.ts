@@ -23,7 +23,7 @@ it('wants each name while a set is of it, and keeps the fact about its addresses
   });
   const table = new DomainTable(facts);
   const name = parseDomainName('www.example.com');
-  const [blue, red] = [table.acquire('blue', name), table.acquire('red', name)];
+  const [blue, red] = [table.acquire({ network: 'blue', name }), table.acquire({ network: 'red', name })];
   expect(wanted.get(name)).toBe(2);
   expect(facts.get('domainAddresses', name)).toEqual(['192.0.2.7']);
   listener(name, [parseIp('192.0.2.1')]);
@@ -39,7 +39,7 @@ it('wants each name while a set is of it, and keeps the fact about its addresses
   // An answer that comes late.
   listener(name, [parseIp('192.0.2.1')]);
   expect([...facts.ids('domainAddresses')]).toEqual([]);
-  const last = table.acquire('red', name);
+  const last = table.acquire({ network: 'red', name });
   end();
   expect(wanted.get(name)).toBe(0);
   table.release(last);

@@ -12,10 +12,11 @@ export const followDomains = (facts: FactStore, names: Pick<DnsNames, 'want' | '
   const change: FactListener = (kind, id, isPresent) => {
     if (kind !== 'domainSet') return;
     if (isPresent) {
-      const name = facts.get('domainSet', id)?.name;
-      if (name === undefined) return;
+      const set = facts.get('domainSet', id);
+      if (set === undefined) return;
+      const { name, isForFirewalls = false } = set;
       uses.set(name, (uses.get(name) ?? 0) + 1);
-      wanted.set(id, { name, release: names.want(name) });
+      wanted.set(id, { name, release: names.want(name, isForFirewalls ? 'firewall' : 'administrator') });
       return;
     }
     const known = wanted.get(id);

@@ -9,7 +9,7 @@ describe('many names', () => {
   it('are asked a few at a time, and no more than there is room for', async () => {
     const { clock, asked, resolver, hold } = scripted();
     const open = hold();
-    const releases = Array.from({ length: MAX_NAMES + 2 }, (_, index) => resolver.want(nameOf(index)));
+    const releases = Array.from({ length: MAX_NAMES + 2 }, (_, index) => resolver.want(nameOf(index), 'administrator'));
     await clock.advance(0);
     expect(asked).toHaveLength(MAX_ASKING);
     open();
@@ -18,7 +18,11 @@ describe('many names', () => {
     expect(asked).toHaveLength(2 * MAX_NAMES);
     const extra = nameOf(MAX_NAMES + 1);
     expect(resolver.state(extra)).toEqual({
-      ...{ kind: 'unresolved', addresses: [], problem: 'this node resolves 2000 names already, and not this one' },
+      ...{
+        kind: 'unresolved',
+        addresses: [],
+        problem: 'this node resolves 2000 names of such rules already, and not this one',
+      },
     });
     releases[MAX_NAMES]?.();
     releases[0]?.();
@@ -27,11 +31,29 @@ describe('many names', () => {
     expect([...resolver.names()]).toHaveLength(MAX_NAMES);
   });
 
+  it('of firewalls leave room for those of administrators, also where these name the same', async () => {
+    const { clock, asked, resolver } = scripted();
+    for (let index = 0; index < MAX_NAMES + 2; index++) resolver.want(nameOf(index), 'firewall');
+    const [site, waiting, later] = [nameOf(9000), nameOf(MAX_NAMES), nameOf(MAX_NAMES + 1)];
+    const [, release] = [resolver.want(site, 'administrator'), resolver.want(waiting, 'administrator')];
+    for (let turn = 0; turn < 200 && asked.length < 2 * MAX_NAMES + 4; turn++) await clock.advance(0);
+    expect([site, waiting, later].map((name) => resolver.state(name)?.kind)).toEqual([
+      ...['resolved', 'resolved', 'unresolved'],
+    ]);
+    // A name that is in the firewalls' room moves to that of administrators, and the next of firewalls has its place.
+    resolver.want(nameOf(0), 'administrator');
+    await clock.advance(0);
+    expect(resolver.state(later)?.kind).toBe('resolved');
+    release();
+    expect(resolver.state(waiting)?.kind).toBe('resolved');
+    expect([...resolver.names()]).toHaveLength(MAX_NAMES + 3);
+  });
+
   it('are asked less often the more they are', async () => {
     const { clock, answers, asked, resolver } = scripted();
     answers.set(4, answer(0, '192.0.2.1'));
     answers.set(6, answer(0, '2001:db8::1'));
-    for (let index = 0; index < 1000; index++) resolver.want(nameOf(index));
+    for (let index = 0; index < 1000; index++) resolver.want(nameOf(index), 'administrator');
     await clock.advance(99_000);
     // Five times each in 99 s: about a hundred per second.
     expect(asked).toHaveLength(1000 * 2 * 5);
@@ -41,14 +63,14 @@ describe('many names', () => {
     const { clock, answers, asked, resolver, hold } = scripted();
     answers.set(4, FAILED);
     answers.set(6, FAILED);
-    for (let index = 0; index < 100; index++) resolver.want(nameOf(index));
+    for (let index = 0; index < 100; index++) resolver.want(nameOf(index), 'administrator');
     for (let turn = 0; turn < 10; turn++) await clock.advance(0);
     expect(asked).toHaveLength(200);
     const open = hold();
     await clock.advance(60_000);
     const retries = asked.length - 200;
     expect(retries).toBe(MAX_ASKING / 2);
-    resolver.want(nameOf(100));
+    resolver.want(nameOf(100), 'administrator');
     expect(asked).toHaveLength(200 + retries + 2);
     open();
   });

@@ -14,7 +14,7 @@ describe('a name that is wanted', () => {
     const { clock, answers, resolver, changes, times } = scripted();
     answers.set(4, answer(30, '192.0.2.1'));
     answers.set(6, answer(1000, '2001:db8::1'));
-    resolver.want(NAME);
+    resolver.want(NAME, 'administrator');
     await clock.advance(0);
     expect(changes.at(-1)).toEqual(['192.0.2.1', '2001:db8::1']);
     expect(resolver.state(NAME)).toEqual({
@@ -31,7 +31,7 @@ describe('a name that is wanted', () => {
   ])('with a time to live of %d s is asked every %d s', async (ttl, seconds) => {
     const { clock, answers, resolver, times } = scripted();
     answers.set(4, answer(ttl, '192.0.2.1'));
-    resolver.want(NAME);
+    resolver.want(NAME, 'administrator');
     await clock.advance(seconds * 2000);
     expect(times(4)).toEqual([0, seconds, 2 * seconds]);
   });
@@ -40,7 +40,7 @@ describe('a name that is wanted', () => {
     const { clock, answers, resolver, times } = scripted();
     answers.set(4, { kind: 'nonexistent', ttl: 3600 });
     answers.set(6, answer(20));
-    resolver.want(NAME);
+    resolver.want(NAME, 'administrator');
     await clock.advance(MINUTE);
     expect([times(4), times(6)]).toEqual([
       [0, 60],
@@ -51,7 +51,7 @@ describe('a name that is wanted', () => {
 
   it('is not asked any more when all have released it, and once for all of them', async () => {
     const { clock, asked, resolver, hold } = scripted();
-    const [first, second] = [resolver.want(NAME), resolver.want(NAME)];
+    const [first, second] = [resolver.want(NAME, 'administrator'), resolver.want(NAME, 'administrator')];
     await clock.advance(0);
     expect(asked).toHaveLength(2);
     first();
@@ -65,7 +65,7 @@ describe('a name that is wanted', () => {
     expect(asked).toHaveLength(before);
     expect(clock.pending).toBe(0);
     const open = hold();
-    const third = resolver.want(NAME);
+    const third = resolver.want(NAME, 'administrator');
     third();
     expect(asked.at(-1)?.aborted()).toBe(true);
     open();
@@ -76,7 +76,7 @@ describe('a name that is wanted', () => {
   it('has nobody told anything, and asks nothing, once it is closed', async () => {
     const { clock, resolver, changes, answers } = scripted();
     answers.set(4, answer(5, '192.0.2.1'));
-    resolver.want(NAME);
+    resolver.want(NAME, 'administrator');
     resolver.close();
     await clock.advance(MINUTE);
     expect(changes).toEqual([]);
@@ -88,7 +88,7 @@ describe('answers that change', () => {
   it('leave an address that they have no more for the time that others may have it', async () => {
     const { clock, answers, resolver, changes } = scripted();
     answers.set(4, answer(10, '192.0.2.1', '192.0.2.2'));
-    resolver.want(NAME);
+    resolver.want(NAME, 'administrator');
     await clock.advance(0);
     answers.set(4, answer(10, '192.0.2.2', '192.0.2.3'));
     await clock.advance(10_000);
@@ -102,7 +102,7 @@ describe('answers that change', () => {
   it('leave it as long as the answer lives that had it', async () => {
     const { clock, answers, resolver, changes } = scripted();
     answers.set(4, answer(3000, '192.0.2.1'));
-    resolver.want(NAME);
+    resolver.want(NAME, 'administrator');
     await clock.advance(0);
     answers.set(4, answer(3000, '192.0.2.2'));
     await clock.advance(2_999_999);
@@ -114,7 +114,7 @@ describe('answers that change', () => {
   it('take all at once where the name is there no more', async () => {
     const { clock, answers, resolver, changes } = scripted();
     answers.set(4, answer(10, '192.0.2.1'));
-    resolver.want(NAME);
+    resolver.want(NAME, 'administrator');
     await clock.advance(0);
     answers.set(4, { kind: 'nonexistent', ttl: 5 });
     await clock.advance(10_000);
@@ -123,7 +123,7 @@ describe('answers that change', () => {
 
   it('with other addresses each time are asked for no oftener, and are no more than count', async () => {
     const { clock, answers, resolver, changes, times } = scripted();
-    resolver.want(NAME);
+    resolver.want(NAME, 'administrator');
     for (let round = 0; round < 60; round++) {
       answers.set(4, answer(0, ...Array.from({ length: 100 }, (_, index) => `198.51.${round}.${index}`)));
       await clock.advance(5_000);
@@ -139,13 +139,13 @@ describe('answers that change', () => {
     const many = Array.from({ length: 10_000 }, (_, index) => `198.18.${index >> 8}.${index & 255}`);
     answers.set(4, answer(10, ...many));
     answers.set(6, answer(10, '2001:db8::1'));
-    resolver.want(NAME);
+    resolver.want(NAME, 'administrator');
     await clock.advance(0);
     expect(changes.at(-1)).toHaveLength(MAX_ADDRESSES + 1);
     expect(resolver.state(NAME)?.notes).toEqual(['9744 IPv4 addresses more than the 256 that count are left out']);
     const other = scripted();
     other.answers.set(4, answer(10, '10.1.2.3', '192.0.2.1'));
-    other.resolver.want(NAME);
+    other.resolver.want(NAME, 'administrator');
     await other.clock.advance(0);
     expect(other.changes).toEqual([['192.0.2.1']]);
     expect(other.resolver.state(NAME)?.notes).toEqual(['left out: 10.1.2.3 is in the cluster subnet 10.0.0.0/8']);
@@ -156,7 +156,7 @@ describe('servers that do not answer', () => {
   it('leave the last answer for an hour, are asked ever less, and it is told since when', async () => {
     const { clock, answers, resolver, changes, times } = scripted();
     answers.set(4, answer(10, '192.0.2.1'));
-    resolver.want(NAME);
+    resolver.want(NAME, 'administrator');
     await clock.advance(0);
     answers.set(4, FAILED);
     const since = clock.wall() + 10_000;
@@ -186,7 +186,7 @@ describe('servers that do not answer', () => {
     const { clock, answers, resolver } = scripted();
     answers.set(4, FAILED);
     answers.set(6, FAILED);
-    resolver.want(NAME);
+    resolver.want(NAME, 'administrator');
     await clock.advance(0);
     expect(resolver.state(NAME)).toMatchObject({ kind: 'failed', addresses: [] });
     expect(resolver.state(NAME)).not.toHaveProperty('answeredAgo');
@@ -199,7 +199,7 @@ describe('what an agent before this one has found', () => {
     const open = hold();
     answers.set(4, answer(600, '192.0.2.2'));
     answers.set(6, answer(600, '2001:db8::1'));
-    resolver.want(NAME);
+    resolver.want(NAME, 'administrator');
     expect(changes).toEqual([['192.0.2.1', '2001:db8::1']]);
     expect(resolver.state(NAME)).toMatchObject({ kind: 'unresolved', addresses: ['192.0.2.1', '2001:db8::1'] });
     open();
@@ -212,7 +212,7 @@ describe('what an agent before this one has found', () => {
   it('is written no more where the first answer is the same', async () => {
     const { clock, answers, resolver, changes } = scripted(ips('192.0.2.1'));
     answers.set(4, answer(600, '192.0.2.1'));
-    resolver.want(NAME);
+    resolver.want(NAME, 'administrator');
     await clock.advance(HELD_MS);
     expect(changes).toEqual([['192.0.2.1']]);
   });
@@ -221,7 +221,7 @@ describe('what an agent before this one has found', () => {
     const { clock, answers, resolver, changes, hold } = scripted(ips('192.0.2.1'));
     if (how === 'fail') answers.set(4, FAILED);
     else hold();
-    resolver.want(NAME);
+    resolver.want(NAME, 'administrator');
     await clock.advance(KEPT_MS - 1);
     expect(changes).toEqual([['192.0.2.1']]);
     await clock.advance(1);

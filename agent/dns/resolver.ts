@@ -8,6 +8,7 @@ import type { DomainName } from '../../net/domain-name.ts';
 import { FAMILIES, type Family, type Ip } from '../../net/ip.ts';
 import type { DnsClient, DnsResult } from './client.ts';
 import { DueQueue } from './due-queue.ts';
+import { type NameOwner, NameRoom } from './name-room.ts';
 import { addressesOf, type DnsRecord, newRecord, nextEnd, withoutEnded, withResult } from './record.ts';
 import { stateOf } from './state.ts';
 import type { DnsNames, DomainState } from './types.ts';
@@ -41,7 +42,6 @@ interface Half {
 }
 
 interface Wanted {
-  uses: number;
   readonly halves: readonly Half[];
   /** As listeners have them. */
   addresses: readonly Ip[];
@@ -54,8 +54,7 @@ interface Wanted {
 export class DnsResolver implements DnsNames {
   readonly #options: DnsResolverOptions;
   readonly #names = new Map<DomainName, Wanted>();
-  /** Those that there is no room for, in the order in which they came, with how often they are wanted. */
-  readonly #waiting = new Map<DomainName, number>();
+  readonly #room = new NameRoom(MAX_NAMES);
   readonly #due = new DueQueue<Half>();
   readonly #listeners = new Set<(name: DomainName, addresses: readonly Ip[]) => void>();
   #asking = 0;
@@ -68,16 +67,13 @@ export class DnsResolver implements DnsNames {
     this.#options = options;
   }
 
-  want(name: DomainName): () => void {
-    const known = this.#names.get(name);
-    if (known !== undefined) known.uses += 1;
-    else if (this.#names.size >= MAX_NAMES) this.#waiting.set(name, (this.#waiting.get(name) ?? 0) + 1);
-    else this.#add(name, 1);
+  want(name: DomainName, owner: NameOwner): () => void {
+    for (const one of this.#room.want(name, owner)) this.#add(one);
     let isReleased = false;
     return () => {
       if (isReleased) return;
       isReleased = true;
-      this.#release(name);
+      this.#release(name, owner);
     };
   }
 
@@ -89,15 +85,15 @@ export class DnsResolver implements DnsNames {
       const refusals = halves.flatMap(({ record }) => this.#refusalsOf(record));
       return stateOf({ halves, addresses, failedSince, refusals, age: (record) => now - record.answered });
     }
-    if (!this.#waiting.has(name)) return undefined;
-    const problem = `this node resolves ${MAX_NAMES} names already, and not this one`;
+    if (!this.#room.isWaiting(name)) return undefined;
+    const problem = `this node resolves ${MAX_NAMES} names of such rules already, and not this one`;
     return { kind: 'unresolved', addresses: [], problem };
   }
 
   /** Those that are wanted. */
   *names(): Generator<DomainName> {
     yield* this.#names.keys();
-    yield* this.#waiting.keys();
+    yield* this.#room.waiting();
   }
 
   onChange(listener: (name: DomainName, addresses: readonly Ip[]) => void): () => void {
@@ -121,36 +117,29 @@ export class DnsResolver implements DnsNames {
     for (const { end } of this.#names.values()) end.abort();
   }
 
-  #add(name: DomainName, uses: number): void {
+  #add(name: DomainName): void {
     const now = this.#options.clock.monotonic();
     const kept = this.#options.kept(name);
     const halves = FAMILIES.map((family): Half => {
       const own = kept.filter((ip) => ip.includes(':') === (family === 6));
       return { name, family, record: newRecord(own, now), ask: now };
     });
-    const wanted: Wanted = { uses, halves, addresses: [], failedSince: undefined, end: new AbortController() };
+    const wanted: Wanted = { halves, addresses: [], failedSince: undefined, end: new AbortController() };
     this.#names.set(name, wanted);
     this.#publish(name, wanted);
     for (const half of halves) this.#schedule(half, now);
     this.#pump();
   }
 
-  #release(name: DomainName): void {
-    const waiting = this.#waiting.get(name);
-    if (waiting !== undefined) {
-      if (waiting === 1) this.#waiting.delete(name);
-      else this.#waiting.set(name, waiting - 1);
-      return;
-    }
+  #release(name: DomainName, owner: NameOwner): void {
+    const others = this.#room.release(name, owner);
     const wanted = this.#names.get(name);
-    if (wanted === undefined || --wanted.uses > 0) return;
-    this.#names.delete(name);
-    for (const half of wanted.halves) this.#due.delete(half);
-    wanted.end.abort();
-    const [next] = this.#waiting;
-    if (next === undefined) return;
-    this.#waiting.delete(next[0]);
-    this.#add(...next);
+    if (wanted !== undefined && !this.#room.has(name)) {
+      this.#names.delete(name);
+      for (const half of wanted.halves) this.#due.delete(half);
+      wanted.end.abort();
+    }
+    for (const one of others) this.#add(one);
   }
 
   /** @param ask when it is asked next; undefined: it is being asked */
@@ -250,7 +239,7 @@ export class DnsResolver implements DnsNames {
   }
 }
 
-/** On one node, of all rules. */
+/** On one node, of administrators' rules, and as many of all firewalls. */
 export const MAX_NAMES = 2_000;
 export const MAX_ASKING = 32;
 const MAX_RETRYING = MAX_ASKING / 2;

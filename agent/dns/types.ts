@@ -1,6 +1,7 @@
 /** What domain names stand for. */
 import type { DomainName } from '../../net/domain-name.ts';
 import type { Ip } from '../../net/ip.ts';
+import type { NameOwner } from './name-room.ts';
 
 /**
  * One per agent. Who has rules does not call it: rules acquire sets in `DomainTable`, `followDomains` wants the names of these here, and
@@ -11,7 +12,7 @@ export interface DnsNames {
    * It is resolved until all who want it have released it. Any number of times for one name.
    * @returns what releases it; repeating it does nothing
    */
-  want(name: DomainName): () => void;
+  want(name: DomainName, owner: NameOwner): () => void;
   /** Undefined: nobody wants it. */
   state(name: DomainName): DomainState | undefined;
   /** Called when the addresses of a name are others, with all of them, sorted. @returns what ends it */

@@ -48,4 +48,17 @@ describe('domain names as address sets', () => {
       'k8s.ovn.org/id': `blue-network-controller:DomainName:${NAME}:4`,
     });
   });
+
+  it('are others for firewalls, with ids of their own', () => {
+    const it = cluster();
+    for (const isForFirewalls of [false, true]) {
+      const set = { network: 'blue', name: NAME, isForFirewalls };
+      it.facts.set('domainSet', domainSetId(set), set);
+    }
+    const ids = it.render().northbound['Address_Set']?.flatMap(({ external_ids: all }) => {
+      const { 'k8s.ovn.org/owner-type': type, 'k8s.ovn.org/id': id } = all as Record<string, string>;
+      return type === 'DomainName' ? [id] : [];
+    });
+    expect(new Set(ids).size).toBe(4);
+  });
 });

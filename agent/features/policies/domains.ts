@@ -15,10 +15,14 @@ export const domainSets: FeatureOver<'domainSet'> = {
   render: ({ set: id }, view) => {
     const set = view.domainSet(id);
     if (set === undefined) return EMPTY_FRAGMENT;
-    const { network, name } = set;
+    const { network, name, isForFirewalls = false } = set;
     const addresses = domainAddressesOn(view.network(network), view.domainAddresses(name));
     const rows = FAMILIES.map((family) => {
-      const keys = { 'k8s.ovn.org/name': name, 'ip-family': String(family) };
+      const keys = {
+        'k8s.ovn.org/name': name,
+        'ip-family': String(family),
+        ...(isForFirewalls && { tier: 'firewall' }),
+      };
       const { externalIds } = databaseId(controllerName(network), DOMAIN_SET_TYPE, keys);
       return addressSet(
         domainSetName(id, family),

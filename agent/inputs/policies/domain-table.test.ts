@@ -8,9 +8,9 @@ describe('DomainTable', () => {
     const facts = new FactStore();
     const table = new DomainTable(facts);
     const name = parseDomainName('www.example.com');
-    const first = table.acquire('blue', name);
-    expect(table.acquire('blue', name)).toBe(first);
-    const other = table.acquire('default', name);
+    const first = table.acquire({ network: 'blue', name });
+    expect(table.acquire({ network: 'blue', name })).toBe(first);
+    const other = table.acquire({ network: 'default', name });
     expect(other).not.toBe(first);
     expect(facts.get('domainSet', first)).toEqual({ network: 'blue', name });
     table.release(first);
@@ -25,10 +25,10 @@ describe('DomainTable', () => {
     const table = new DomainTable(facts);
     const name = parseDomainName('www.example.com');
     const [old, next] = [new DomainUses(table), new DomainUses(table)];
-    const kept = old.acquire('blue', name);
-    old.acquire('blue', name);
-    const left = old.acquire('red', name);
-    next.acquire('blue', name);
+    const kept = old.acquire({ network: 'blue', name });
+    old.acquire({ network: 'blue', name });
+    const left = old.acquire({ network: 'red', name });
+    next.acquire({ network: 'blue', name });
     next.release(left);
     expect([...facts.ids('domainSet')]).toEqual([kept, left]);
     old.end();

@@ -3,14 +3,13 @@
  * name is resolved from the first to the last use (agent/dns), and answers change the set and not the rule. There is one for all whose rules
  * name domain names, with a `DomainUses` for each of them.
  */
-import type { DomainName } from '../../../net/domain-name.ts';
 import type { FactStore } from '../../model/fact-store.ts';
 import type { DomainSetFact } from '../../model/policies/facts.ts';
 import { domainSetId } from '../../model/policies/ids.ts';
 
 export interface DomainSets {
   /** @returns id of the set, see `domainSetName`: of each family there is one, empty as long as nothing is known of the name */
-  acquire(network: string, name: DomainName): string;
+  acquire(set: DomainSetFact): string;
   /** Once per `acquire`. @param id as it has been returned */
   release(id: string): void;
 }
@@ -23,8 +22,7 @@ export class DomainTable implements DomainSets {
     this.#facts = facts;
   }
 
-  acquire(network: string, name: DomainName): string {
-    const set: DomainSetFact = { network, name };
+  acquire(set: DomainSetFact): string {
     const id = domainSetId(set);
     this.#uses.set(id, (this.#uses.get(id) ?? 0) + 1);
     this.#facts.set('domainSet', id, set);
@@ -51,8 +49,8 @@ export class DomainUses implements DomainSets {
     this.#table = table;
   }
 
-  acquire(network: string, name: DomainName): string {
-    const id = this.#table.acquire(network, name);
+  acquire(set: DomainSetFact): string {
+    const id = this.#table.acquire(set);
     this.#uses.set(id, (this.#uses.get(id) ?? 0) + 1);
     return id;
   }

@@ -101,6 +101,8 @@ export interface PeerSetFact {
 export interface DomainSetFact {
   readonly network: string;
   readonly name: DomainName;
+  /** Tenants name it: it takes no room of administrators' names. Both may have a set of one name. */
+  readonly isForFirewalls?: boolean | undefined;
 }
 
 /** A pod of this node that a policy selects; one that only administrators' policies select is not isolated. */

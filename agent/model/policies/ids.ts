@@ -28,7 +28,8 @@ export const ruleId = ({ network, direction, family, peers, l4, stateless, log }
 /** @param selects the selectors in canonical form */
 export const peerSetId = (network: string, selects: string): string => digest([network, selects]);
 
-export const domainSetId = ({ network, name }: DomainSetFact): string => digest(['domain', network, name]);
+export const domainSetId = ({ network, name, isForFirewalls = false }: DomainSetFact): string =>
+  digest(['domain', network, name, ...(isForFirewalls ? ['firewall'] : [])]);
 
 export const denyGroupId = ({ network, log }: DenyGroupFact): string =>
   digest(log === undefined ? [network] : [network, log.namespace, log.severity]);

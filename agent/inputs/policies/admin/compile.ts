@@ -2,7 +2,13 @@
 import type { AdminAction, AdminTier } from '../../../../api/admin-policy/types.ts';
 import type { DomainName } from '../../../../net/domain-name.ts';
 import type { Family, Ip } from '../../../../net/ip.ts';
-import type { AdminPeers, AdminRuleFact, PolicyPorts, PolicyProtocol } from '../../../model/policies/facts.ts';
+import type {
+  AdminPeers,
+  AdminRuleFact,
+  DomainSetFact,
+  PolicyPorts,
+  PolicyProtocol,
+} from '../../../model/policies/facts.ts';
 import { adminRuleId, domainSetId, firewallRuleId, subjectSetId } from '../../../model/policies/ids.ts';
 import type { CanonicalSelector } from '../canonical-selector.ts';
 import { numberOf, type PeerSetSpec, peerSetOf } from '../compile.ts';
@@ -17,7 +23,7 @@ export interface CompiledAdminRule {
   /** The set of peers that it names. */
   readonly set?: PeerSetSpec | undefined;
   /** Those that it names, none where there are none. */
-  readonly domains: readonly DomainName[];
+  readonly domains: readonly DomainSetFact[];
 }
 
 export interface AdminSite {
@@ -145,7 +151,9 @@ const rulesFor = (piece: Piece, site: AdminSite, surroundings: Surroundings): Co
       tier === 'firewall'
         ? firewallRuleId(fact, index, [...about, action, saidOf(peers, family)])
         : adminRuleId(fact, index, about);
-    return [{ id, fact, domains: peers.kind === 'domains' ? peers.names : NO_DOMAINS, ...(set && { set }) }];
+    return [
+      { id, fact, domains: peers.kind === 'domains' ? domainsOf(site, peers.names) : NO_DOMAINS, ...(set && { set }) },
+    ];
   });
 };
 
@@ -165,7 +173,7 @@ const saidOf = (peers: AdminPeerTemplate, family: Family): unknown => {
 
 /** Undefined: nobody, so that there is no rule. */
 const peersFor = (
-  { network }: Pick<AdminSite, 'network'>,
+  site: Pick<AdminSite, 'network' | 'tier'>,
   family: Family,
   peers: AdminPeerTemplate,
   set: PeerSetSpec | undefined,
@@ -182,7 +190,7 @@ const peersFor = (
       return addresses.length === 0 ? undefined : { kind: 'nodes', addresses };
     }
     case 'domains':
-      return { kind: 'domains', sets: peers.names.map((name) => domainSetId({ network, name })) };
+      return { kind: 'domains', sets: domainsOf(site, peers.names).map(domainSetId) };
     default:
       return { kind: 'any' };
   }
@@ -193,5 +201,10 @@ const partOf = (name: PortName, ports: readonly NamedPort[]): NamedPort[] => {
   return port === undefined ? [] : [{ ...name, port }];
 };
 
-const NO_DOMAINS: readonly DomainName[] = [];
+const domainsOf = (
+  { network, tier }: Pick<AdminSite, 'network' | 'tier'>,
+  names: readonly DomainName[],
+): DomainSetFact[] => names.map((name) => ({ network, name, ...(tier === 'firewall' && { isForFirewalls: true }) }));
+
+const NO_DOMAINS: readonly DomainSetFact[] = [];
 const PROTOCOLS = ['tcp', 'udp', 'sctp'] as const;

@@ -12,6 +12,7 @@ it('has a name of a firewall resolved while a pod of this node is under it, also
     ],
   });
   expect(named().sort()).toEqual(['bad.example.com.', 'good.example.com.']);
+  expect([...facts.ids('domainSet')].every((id) => facts.get('domainSet', id)?.isForFirewalls)).toBe(true);
   const rules = [...facts.ids('adminRule')].map((id) => facts.get('adminRule', id));
   expect(rules.map((rule) => [rule?.priority, rule?.action, rule?.peers.kind, rule?.l4?.protocol]).sort()).toEqual([
     [10_000, 'allow', 'domains', 'tcp'],

@@ -106,7 +106,7 @@ export class SiteRules {
       const before = held.get(at);
       if (rule.set !== undefined && before === undefined) peers.acquire(rule.set);
       // A rule keeps its id when its names change; those that stay are not released in between.
-      for (const name of rule.domains) domains.acquire(site.network, name);
+      for (const set of rule.domains) domains.acquire(set);
       held.set(at, rule);
       facts.set('adminRule', at, rule.fact);
       this.#releaseDomains(before);
