@@ -51,7 +51,7 @@ const TABLES = {
   ],
   Logical_Router_Static_Route: ['external_ids', 'ip_prefix', 'nexthop', 'output_port', 'policy'],
   Logical_Switch: ['acls', 'external_ids', 'load_balancer', 'load_balancer_group', 'name', 'other_config', 'ports'],
-  Logical_Switch_Port: ['addresses', 'external_ids', 'name', 'options', 'port_security', 'tag_request', 'type'],
+  Logical_Switch_Port: ['addresses', 'external_ids', 'name', 'options', 'port_security', 'tag', 'tag_request', 'type'],
   Meter: ['bands', 'external_ids', 'fair', 'name', 'unit'],
   Meter_Band: ['action', 'external_ids', 'rate'],
   NAT: ['external_ids', 'external_ip', 'external_port_range', 'logical_ip', 'logical_port', 'match', 'options', 'type'],

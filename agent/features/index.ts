@@ -9,6 +9,7 @@ import {
   gatewayBridgeLocalnet,
   gatewayBridgeNeighbours,
   gatewayBridgeNetwork,
+  otherNodes,
   pathMtu,
   tunnelEnds,
 } from './gateway-bridge/index.ts';
@@ -41,6 +42,7 @@ export const FEATURES: readonly Feature[] = [
   gatewayBridgeLocalnet,
   gatewayBridgeNeighbours,
   pathMtu,
+  otherNodes,
   tunnelEnds,
   hostGateway,
   hostNetwork,

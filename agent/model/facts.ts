@@ -58,6 +58,8 @@ export interface GatewayFact {
   readonly vlanId: number;
   /** The bridge's port to the outside; absent for a bridge without one. Only known of the local node. */
   readonly uplink?: string | undefined;
+  /** Of the bridge, those that are not made of its MAC. Only known of the local node. */
+  readonly linkLocals?: readonly Ip[] | undefined;
   /** No flow can make an advertisement of a neighbour solicitation: `canAdvertise`. Only known of the local node. */
   readonly cannotAdvertise?: true | undefined;
 }

@@ -86,6 +86,8 @@ describe('the gateway of a node', () => {
       nodePortEnable: true,
       vlanId: 0,
       uplink: 'eth0',
+      // Not made of its MAC.
+      linkLocals: ['fe80::1'],
     });
   });
 

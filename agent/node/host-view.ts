@@ -11,6 +11,7 @@ import {
   prefixLength,
 } from '../../net/cidr.ts';
 import { FAMILIES, type Family, type Ip, ipFamily, isLinkLocal6 } from '../../net/ip.ts';
+import { linkLocalFromMac } from '../../net/mac.ts';
 import type { GatewayFact } from '../model/facts.ts';
 import type { GatewayOptions, HostSnapshot } from './uplink/types.ts';
 
@@ -42,6 +43,7 @@ export const gatewayFact = (
   const addresses = familiesOf(cluster).flatMap((family) => primaryAddress(host, bridge, family, nextHops, cluster));
   if (addresses.length === 0) return `bridge ${bridge} has no address`;
   const families = new Set(addresses.map(cidrFamily));
+  const linkLocals = linkLocalsOf(host, bridge).filter((ip) => ip !== linkLocalFromMac(mac));
   return {
     mode,
     bridge,
@@ -52,8 +54,16 @@ export const gatewayFact = (
     nodePortEnable: true,
     vlanId,
     uplink,
+    ...(linkLocals.length > 0 && { linkLocals }),
   };
 };
+
+const linkLocalsOf = ({ addresses }: HostSnapshot, bridge: string): Ip[] =>
+  addresses
+    .filter(({ link }) => link === bridge)
+    .map(({ address }) => addressOf(address))
+    .filter(isLinkLocal6)
+    .sort();
 
 /**
  * All addresses of the host that others may use: not those that are only valid on a link or on this node, and not those

@@ -14,7 +14,7 @@ import { localnetSender } from '../shared/bridge/senders.ts';
 import { bridgeSite } from '../shared/bridge/site.ts';
 import { localnetOf } from '../shared/localnet.ts';
 import { nodeAddresses } from '../shared/node-addresses.ts';
-import { localnetFlows } from './localnet-flows.ts';
+import { localnetFlows, notBesideNode } from './localnet-flows.ts';
 import { answeredFamilies, answerFlows, knownNeighbour } from './neighbour-flows.ts';
 import { networkFlows } from './network-flows.ts';
 import { nodeFlows } from './node-flows.ts';
@@ -27,11 +27,11 @@ export const gatewayBridge: FeatureOver<'zone'> = {
   render: (_, view) => {
     const site = bridgeSite(view);
     if (site === undefined) return EMPTY_FRAGMENT;
-    const hostIps = new Set([...site.gateway.addresses, ...view.hostAddresses(view.node)].map(addressOf));
+    const hostIps = [...new Set([...site.gateway.addresses, ...view.hostAddresses(view.node)].map(addressOf))];
     const flows = [
       ...nodeFlows(site),
-      ...sharedFlows(site, [...hostIps]),
-      ...localnetFlows(site),
+      ...sharedFlows(site, hostIps),
+      ...localnetFlows(site, hostIps),
       ...answerFlows(site),
     ];
     return { openflow: { items: onBridge(site.bridge, flows) } };
@@ -81,7 +81,10 @@ export const gatewayBridgeNeighbours: FeatureOver<'zone'> = {
     if (site === undefined) return EMPTY_FRAGMENT;
     const families = answeredFamilies(site);
     const known = view.neighbours().filter(({ ip: address }) => families.includes(ipFamily(address)));
-    return { openflow: { items: onBridge(site.bridge, known.map(knownNeighbour)) } };
+    const nextHops = view.neighbours().filter(({ ip: address }) => site.gateway.nextHops.includes(address));
+    const macs = [...new Set(nextHops.map(({ mac }) => mac))];
+    const flows = [...known.map(knownNeighbour), ...macs.map((mac) => notBesideNode({ dl_src: mac }))];
+    return { openflow: { items: onBridge(site.bridge, flows) } };
   },
 };
 
@@ -106,6 +109,18 @@ export const pathMtu: FeatureOver<'node'> = {
       });
     });
     return { openflow: { items: onBridge(gateway.bridge, flows) } };
+  },
+};
+
+/** No pod takes the place of another node on the physical network that they share. A MAC that is also of a next hop has one flow. */
+export const otherNodes: FeatureOver<'node'> = {
+  name: 'gateway-bridge-other-nodes',
+  over: 'node',
+  render: ({ node }, view) => {
+    const site = bridgeSite(view);
+    const mac = node === view.node ? undefined : view.gateway(node)?.mac;
+    if (site === undefined || mac === undefined) return EMPTY_FRAGMENT;
+    return { openflow: { items: onBridge(site.bridge, [notBesideNode({ dl_src: mac })]) } };
   },
 };
 

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { parseInterfaceAddress } from '../../../net/cidr.ts';
+import { parseIp } from '../../../net/ip.ts';
+import { parseMac } from '../../../net/mac.ts';
 import { addTenant, emptyCluster } from '../../../test/unit/golden/worked-cluster.ts';
+import { LOCAL } from '../../model/facts.ts';
 import { DUAL, flowsOf } from '../../testing/bridge-flows.ts';
 import type { NetworkInput, TestCluster } from '../../testing/cluster.ts';
 
@@ -72,9 +76,61 @@ describe('what pods of localnets send', () => {
         ]),
         ...['ipv6,ipv6_src=fd69::/112', 'ipv6,ipv6_dst=fd69::/112'],
         ...[135, 136].map((type) => `icmp6,icmp_type=${type},icmp_code=0,nd_target=fd69::/112`),
+        ...['udp,tp_src=67', 'udp6,tp_src=547', 'icmp6,icmp_type=134'],
       ].sort(),
     );
     expect(shared()).toContain('0, priority=640, reg3=0x80/0x80,dl_src=02:00:00:00:00:01, actions=drop');
+  });
+
+  const spoofed = (cluster: TestCluster): string[] =>
+    flowsOf(cluster).flatMap(
+      (flow) => /table=0, priority=640, (.*reg3=0x100\/0x100.*), actions=drop$/.exec(flow)?.[1] ?? [],
+    );
+  const more = (cluster: TestCluster): string[] => {
+    const before = new Set(spoofed(emptyCluster(DUAL)));
+    return spoofed(cluster)
+      .filter((match) => !before.has(match))
+      .map((match) => match.replace('reg3=0x100/0x100', '').replaceAll(',,', ',').replace(/^,|,$/g, ''))
+      .sort();
+  };
+
+  it('is never as an address that the host has besides, also one that is not made of its MAC', () => {
+    const cluster = emptyCluster(DUAL);
+    const gateway = cluster.facts.get('gateway', 'node1');
+    cluster.facts.set('hostAddresses', 'node1', [
+      parseInterfaceAddress('172.30.0.99/24'),
+      parseInterfaceAddress('fd00:30::99/64'),
+    ]);
+    cluster.facts.set('gateway', 'node1', gateway && { ...gateway, linkLocals: [parseIp('fe80::1234')] });
+    expect(more(cluster)).toEqual([
+      'arp,arp_spa=172.30.0.99',
+      'icmp6,icmp_type=136,icmp_code=0,nd_target=fd00:30::99',
+      'icmp6,icmp_type=136,icmp_code=0,nd_target=fe80::1234',
+      'ip,nw_src=172.30.0.99',
+      'ipv6,ipv6_src=fd00:30::99',
+      'ipv6,ipv6_src=fe80::1234',
+    ]);
+  });
+
+  it('is of no family that the cluster lacks: nobody here knows which addresses the host has in it', () => {
+    expect(spoofed(emptyCluster({ ...DUAL, family: 'ipv4' }))).toContain('ipv6,reg3=0x100/0x100');
+    expect(spoofed(emptyCluster({ ...DUAL, family: 'ipv6' }))).toEqual(
+      expect.arrayContaining(['ip,reg3=0x100/0x100', 'arp,reg3=0x100/0x100']),
+    );
+    expect(spoofed(emptyCluster(DUAL))).not.toContain('ipv6,reg3=0x100/0x100');
+  });
+
+  it('has no MAC of a next hop or of another node', () => {
+    const cluster = emptyCluster(DUAL);
+    cluster.facts.set('neighbours', LOCAL, [
+      { ip: parseIp('172.30.0.1'), mac: parseMac('02:11:00:00:00:01') },
+      { ip: parseIp('fd00:30::1'), mac: parseMac('02:11:00:00:00:01') },
+      { ip: parseIp('172.30.0.77'), mac: parseMac('02:11:00:00:00:77') },
+    ]);
+    cluster.node('node2', { id: 3, encapIps: ['172.30.0.3'] }).gateway('node2', {
+      ...{ mode: 'shared', addresses: ['172.30.0.3/24'], mac: '02:00:00:00:00:09' },
+    });
+    expect(more(cluster)).toEqual(['dl_src=02:00:00:00:00:09', 'dl_src=02:11:00:00:00:01']);
   });
 
   it('comes to the node by its own table, and from there to the host and the default network only', () => {

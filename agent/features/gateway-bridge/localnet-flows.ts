@@ -1,14 +1,15 @@
 /**
  * What becomes of what pods of localnets send on the gateway bridge, one flow for all of them (`localnetSender`). They are hosts of the
  * physical network: the bridge switches between them, the uplink, the host and the default network. Two things they are not. They are
- * no node: nothing of theirs has its MAC, its addresses or those of its next hops, whoever gave the pod which address, or none. And they
+ * no node: nothing of theirs has its MAC, its addresses or those of its next hops, or a MAC of these or of another node, whoever gave the
+ * pod which address, or none; nor does one tell hosts their addresses or their next hop. And they
  * are no tenant's neighbour on this node: all gateway routers have the node's MAC, so what is sent to it goes to the host and to the
  * default network alone, and what looks like an answer to a tenant to nobody.
  *
  * In another VLAN than the node's nobody has the node's addresses, and no network is: there only the node's MAC is kept from them.
  */
 import type { Flow, Match } from '../../../datapath/openflow/types.ts';
-import { type Ip, ipFamily } from '../../../net/ip.ts';
+import { FAMILIES, type Family, type Ip, ipFamily } from '../../../net/ip.ts';
 import { linkLocalFromMac } from '../../../net/mac.ts';
 import { CT_MARKS, CT_ZONES } from '../../model/registry/marks.ts';
 import { FLOW_TABLES } from '../../model/registry/openflow.ts';
@@ -17,11 +18,10 @@ import { sentBy } from '../shared/bridge/senders.ts';
 import { type BridgeFamily, type BridgeSite, toHost } from '../shared/bridge/site.ts';
 import { REPLY_STATES } from './node-flows.ts';
 
-export const localnetFlows = (site: BridgeSite): Flow[] => [
+/** @param hostIps of the host, also on other links: another node's address, or the one that the node shares, may be on br-ex */
+export const localnetFlows = (site: BridgeSite, hostIps: readonly Ip[]): Flow[] => [
   flow('classify', 'localnetSpoofed', { match: { ...sentBy('localnet'), dl_src: site.mac }, actions: DROP }),
-  ...spoofed(site).map((match) =>
-    flow('classify', 'localnetSpoofed', { match: { ...sentBy('besideNode'), ...match }, actions: DROP }),
-  ),
+  ...spoofed(site, hostIps).map(notBesideNode),
   ...site.families.map(({ family }) =>
     flow('classify', 'localnetToNode', {
       match: { ...sentBy('besideNode'), ...ip(family), dl_dst: site.mac },
@@ -35,6 +35,10 @@ export const localnetFlows = (site: BridgeSite): Flow[] => [
   flow('classify', 'localnet', { match: sentBy('localnet'), actions: [NORMAL] }),
   ...answered(site),
 ];
+
+/** What a pod where the node is never sends. */
+export const notBesideNode = (match: Match): Flow =>
+  flow('classify', 'localnetSpoofed', { match: { ...sentBy('besideNode'), ...match }, actions: DROP });
 
 /** The default network's router and the host: one of the two has asked. */
 const toNode = (site: BridgeSite) => [output(site.defaultPatch), ...toHost(site)];
@@ -56,13 +60,28 @@ const answered = (site: BridgeSite): Flow[] => [
 ];
 
 /** As which no pod may speak where the node is: in ARP and neighbour discovery, and as a source. */
-const spoofed = (site: BridgeSite): Match[] =>
-  site.families.flatMap((own) => [...masqueraded(own), ...asOthers(site, own)]);
+const spoofed = (site: BridgeSite, hostIps: readonly Ip[]): Match[] => [
+  ...site.families.flatMap((own) => [...masqueraded(own), ...asOthers(site, own, hostIps), ...CONFIGURING[own.family]]),
+  ...FAMILIES.filter((family) => site.families.every((own) => own.family !== family)).flatMap(unknownFamily),
+];
 
-const asOthers = ({ mac, gateway }: BridgeSite, { family, bridgeIps }: BridgeFamily): Match[] => {
-  const nextHops = gateway.nextHops.filter((hop) => ipFamily(hop) === family);
-  const own: readonly Ip[] = family === 6 ? [linkLocalFromMac(mac), ...bridgeIps] : bridgeIps;
-  return [...new Set([...own, ...nextHops])].flatMap((src) => [
+/** The host may have addresses in a family that the cluster lacks, and nobody here knows which. */
+const unknownFamily = (family: Family): Match[] => [ip(family), ...(family === 4 ? [{ arp: true as const }] : [])];
+
+/** What tells a host its addresses and its next hop: DHCP (RFC 2131 §4.1, RFC 8415 §7.2) and router advertisements. */
+const CONFIGURING: Readonly<Record<Family, readonly Match[]>> = {
+  4: [{ ...ip(4, {}, 'udp'), tp_src: '67' }],
+  6: [{ ...ip(6, {}, 'udp'), tp_src: '547' }, neighbourDiscovery(134)],
+};
+
+const asOthers = (
+  { mac, gateway }: BridgeSite,
+  { family, bridgeIps }: BridgeFamily,
+  hostIps: readonly Ip[],
+): Match[] => {
+  const linkLocals = family === 6 ? [linkLocalFromMac(mac), ...(gateway.linkLocals ?? [])] : [];
+  const others = [...hostIps, ...gateway.nextHops].filter((one) => ipFamily(one) === family);
+  return [...new Set([...linkLocals, ...bridgeIps, ...others])].flatMap((src) => [
     ip(family, { src }),
     family === 4 ? { arp: true as const, arp_spa: src } : neighbourDiscovery(136, { nd_target: src }),
   ]);

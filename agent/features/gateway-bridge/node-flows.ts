@@ -5,7 +5,15 @@ import { FLOW_REGISTERS, FLOW_TABLES } from '../../model/registry/openflow.ts';
 import { GENEVE } from '../../model/registry/tunnels.ts';
 import { ARP_REQUEST, ct, DROP, flow, hex, ip, NORMAL, neighbourDiscovery, output } from '../shared/bridge/flow.ts';
 import { unknownToHost } from '../shared/bridge/host-endpoints.ts';
-import { asNeighbour, type BridgeFamily, type BridgeSite, inVlan, toHost, toTrunk } from '../shared/bridge/site.ts';
+import {
+  asNeighbour,
+  type BridgeFamily,
+  type BridgeSite,
+  inVlan,
+  inVlanOnly,
+  toHost,
+  toTrunk,
+} from '../shared/bridge/site.ts';
 import { leaveAs, leaving } from './leaving.ts';
 import { TO_ASKER } from './neighbour-flows.ts';
 import { tunnelPorts, unknownTunnels } from './tunnel-guard.ts';
@@ -77,7 +85,7 @@ const outside = (site: BridgeSite, uplink: string): Flow[] => [
   ...site.families.flatMap((family) => [
     ...tunnels(site, uplink, family),
     ...[uplink, LOCAL_PORT].flatMap((port) => masqueradeOutside(port, family)),
-    ...(site.isLocal ? [] : [reassembly(uplink, family)]),
+    ...(site.isLocal ? [] : [reassembly(site, uplink, family)]),
     ...hostToOutside(site, uplink, family),
     ...repliesToHost(site, family),
     ...neighbourQuestions(site, family),
@@ -123,11 +131,12 @@ const masqueradeOutside = (inPort: string, { family, masqueradeSubnet }: BridgeF
 /**
  * Later flows look at ports, which only the first fragment has. In OVS's userspace datapath fragments remain fragments, now
  * with what conntrack knows of their packet: without `-trk` they would come here again and again, until they are dropped.
+ * Of other VLANs they stay what they are: hosts there may have the same addresses, and fragments of both would become one packet.
  */
-const reassembly = (uplink: string, { family }: BridgeFamily): Flow =>
+const reassembly = (site: BridgeSite, uplink: string, { family }: BridgeFamily): Flow =>
   flow('classify', 'fragment', {
     inPort: uplink,
-    match: { ct_state: '-trk', ...ip(family), nw_frag: 'yes' },
+    match: { ct_state: '-trk', ...inVlanOnly(site), ...ip(family), nw_frag: 'yes' },
     actions: [ct({ table: 'classify', zone: CT_ZONES.reassembly })],
   });
 

@@ -16,7 +16,7 @@ import type { View } from '../../model/view.ts';
 import { networkAndRoleIds } from '../shared/ovn/external-ids.ts';
 import type { GatewaySite } from '../shared/ovn/gateway-site.ts';
 import { merge } from '../shared/ovn/merge.ts';
-import { routerPort, switchPort } from '../shared/ovn/port-rows.ts';
+import { routerPort, switchPort, vlanTag } from '../shared/ovn/port-rows.ts';
 
 type Northbound = DesiredFragment<OvnNorthbound>;
 
@@ -45,7 +45,7 @@ const portToBridge = ({ network, node, gateway, externalIds }: GatewaySite): Nor
     type: 'localnet',
     addresses: ['unknown'],
     options: { network_name: PHYSICAL_NETWORK },
-    tag_request: gateway.vlanId === 0 ? undefined : gateway.vlanId,
+    ...vlanTag(gateway.vlanId === 0 ? undefined : gateway.vlanId),
     external_ids: externalIds,
   });
 

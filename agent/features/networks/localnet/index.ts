@@ -13,7 +13,7 @@ import { type LocalnetFact, localnetOf } from '../../shared/localnet.ts';
 import { portConnections } from '../../shared/ovn/connection-limit.ts';
 import { networkAndRoleIds, networkIds } from '../../shared/ovn/external-ids.ts';
 import { merge } from '../../shared/ovn/merge.ts';
-import { switchPort } from '../../shared/ovn/port-rows.ts';
+import { switchPort, vlanTag } from '../../shared/ovn/port-rows.ts';
 import { switchSubnets } from '../../shared/ovn/switch-subnets.ts';
 
 type Northbound = DesiredFragment<OvnNorthbound>;
@@ -63,6 +63,6 @@ const portRow = (network: LocalnetFact): Northbound =>
     type: 'localnet',
     addresses: ['unknown'],
     options: { network_name: network.physical.name },
-    tag_request: network.physical.vlanId,
+    ...vlanTag(network.physical.vlanId),
     external_ids: networkIds(network),
   });

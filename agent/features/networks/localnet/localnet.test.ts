@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { emptyCluster, type Variant } from '../../../../test/unit/golden/worked-cluster.ts';
 import { LOCAL } from '../../../model/facts.ts';
 import type { NetworkInput, TestCluster } from '../../../testing/cluster.ts';
+import { vlanTag } from '../../shared/ovn/port-rows.ts';
 
 const DUAL: Omit<Variant, 'topology'> = { mode: 'shared', family: 'dual' };
 const NETWORK: NetworkInput = {
@@ -42,15 +43,23 @@ describe('a localnet', () => {
       name: 'red_lan_ovn_localnet_port',
       addresses: ['unknown'],
       options: { network_name: 'dc' },
+      tag: 300,
       tag_request: 300,
     });
     for (const table of ['Logical_Router', 'Logical_Router_Port', 'Load_Balancer_Group', 'NAT'])
       expect(rowsOf(cluster, table)).toEqual([]);
   });
 
-  it('has no tag where it has no VLAN', () => {
-    const port = rowsOf(withLocalnet({ physical: { name: 'dc' } }), 'Logical_Switch_Port');
-    expect(port.find(({ type }) => type === 'localnet')).not.toHaveProperty('tag_request');
+  it('has no tag where it has no VLAN, and wants none that ovn-northd has once made of a request', () => {
+    const cluster = withLocalnet({ physical: { name: 'dc' } });
+    const port = rowsOf(cluster, 'Logical_Switch_Port').find(({ type }) => type === 'localnet');
+    expect(port).not.toHaveProperty('tag_request');
+    expect(port).not.toHaveProperty('tag');
+    // Both are there and empty: a column that is not there would be left as it is.
+    expect(Object.entries(vlanTag(undefined))).toEqual([
+      ['tag_request', undefined],
+      ['tag', undefined],
+    ]);
   });
 
   it('has ports of the pods of this node alone, with their MAC and addresses, and no key', () => {

@@ -84,6 +84,10 @@ export const bridgeFamilies = ({ addresses }: GatewayFact, cluster: ClusterConfi
 export const inVlan = ({ gateway: { vlanId } }: BridgeSite): Readonly<Record<string, string>> =>
   vlanId === 0 ? {} : { dl_vlan: String(vlanId) };
 
+/** The same, and nothing of another VLAN where the bridge has none: without a tag (ovs-fields(7), `vlan_tci`). */
+export const inVlanOnly = (site: BridgeSite): Readonly<Record<string, string>> =>
+  site.gateway.vlanId === 0 ? { vlan_tci: '0x0000/0x1fff' } : inVlan(site);
+
 /** Of packets that match `inVlan`. */
 export const toHost = ({ gateway: { vlanId } }: BridgeSite): readonly Action[] => [
   ...(vlanId === 0 ? [] : ['pop_vlan']),

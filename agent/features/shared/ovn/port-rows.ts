@@ -49,6 +49,16 @@ export const switchPort = (
   members: [{ table: 'Logical_Switch', row: switchKey(onSwitch), column: 'ports', value: rowRef(switchPortKey(name)) }],
 });
 
+/**
+ * Of a localnet port. ovn-northd copies the request to `tag` and never takes it back: without our own value there, a port that is
+ * untagged now would stay on its VLAN.
+ * @param vlanId undefined: untagged
+ */
+export const vlanTag = (vlanId: number | undefined): DesiredColumns<OvnNorthbound['Logical_Switch_Port']> => ({
+  tag_request: vlanId,
+  tag: vlanId,
+});
+
 /** The switch's end of a link to a router. */
 export const portToRouter = (
   onSwitch: string,
