@@ -35,8 +35,6 @@ export interface PodEntryContext {
   readonly subnets: readonly Cidr[];
   /** That an attachment of this pod to this network has. */
   readonly role: PodNetworkRole;
-  /** Of a secondary network: gateways that the pod has asked for (`default-route`), wherever they are. */
-  readonly requestedGateways?: readonly Ip[] | undefined;
 }
 
 /** @returns the first thing that is no pod's, with the field's name; undefined: all of it can be a pod's */
@@ -83,8 +81,10 @@ const mac: Rule = ({ mac: own }, { network, subnets }) => {
   return own === managementMac(network, subnets) ? `mac_address: ${own} is the management port's` : undefined;
 };
 
+/** Of a secondary network those that the pod has asked for (`default-route`) when it started, wherever they are. */
 const gateways: Rule = ({ gatewayIps }, context) => {
-  const allowed = context.role === 'primary' ? gatewaysOf(context) : (context.requestedGateways ?? []);
+  if (context.role === 'secondary') return undefined;
+  const allowed = context.role === 'primary' ? gatewaysOf(context) : [];
   const other = gatewayIps.find((ip) => !allowed.includes(ip));
   return other && `gateway_ips: ${other} is not the gateway of this network`;
 };

@@ -14,10 +14,11 @@ import {
 import { filterOf } from '../../datapath/netlink/pod-interface/plan.ts';
 import type { PodInterfaces } from '../../datapath/netlink/pod-interface/types.ts';
 import type { Mac } from '../../net/mac.ts';
-import { isAddressed, type PodAttachments } from '../model/attachments.ts';
+import type { PodAttachments } from '../model/attachments.ts';
 import { isLocked } from '../model/facts.ts';
+import { podPortName } from '../model/names.ts';
+import { hearing } from './hearing.ts';
 import type { OvsPorts, PluggedPort } from './ovs-ports.ts';
-import { plumbingOf } from './plumbing.ts';
 
 export interface FilterKeeperOptions {
   /** Of the pods of this node. */
@@ -114,8 +115,9 @@ export class FilterKeeper implements Disposable {
 
 type KnownPods = ReadonlyMap<string, PodAttachments>;
 
+/** Also those that wait for something or are refused: what is plugged of them was addressed, and has its filters. */
 export const knownPods = (pods: Iterable<PodAttachments>): KnownPods =>
-  new Map([...pods].filter(isAddressed).map((one) => [one.pod.uid, one]));
+  new Map([...pods].filter(({ pod }) => pod.networks.has(DEFAULT_NETWORK_NAME)).map((one) => [one.pod.uid, one]));
 
 const lockedMac = (attachments: PodAttachments | undefined): Mac | undefined =>
   attachments !== undefined && isLocked(attachments.pod)
@@ -164,13 +166,22 @@ export interface PodFilter {
   readonly pod: string;
 }
 
+/**
+ * By the names of ports: the place of a network in the pod's annotation is another one when that is edited. While a
+ * node has no subnet of a network, filters there stay as they are: whose MACs are its infrastructure’s is not known.
+ */
 export const filtersOf = (plugged: readonly PluggedPort[], known: KnownPods): PodFilter[] =>
-  plugged.flatMap(({ name, podUid, sandbox }) => {
+  plugged.flatMap(({ name: hostName, podUid, logicalPort }) => {
     const attachments = known.get(podUid);
     if (attachments === undefined) return [];
-    const { network } = plumbingOf(attachments, { id: sandbox, netns: '' }, { txChecksum: true });
-    const pod = `${attachments.pod.namespace}/${attachments.pod.name}`;
-    return network.interfaces
-      .filter(({ hostName }) => hostName === name)
-      .map((one) => ({ filter: filterOf(one), pod }));
+    const { pod, held } = attachments;
+    return held
+      .filter(({ givenBy, subnets }) => givenBy === 'cluster' || subnets.length > 0)
+      .filter(({ nadKey }) => podPortName(nadKey, pod.namespace, pod.name) === logicalPort)
+      .flatMap((one) => {
+        const entry = pod.networks.get(one.nadKey);
+        if (entry === undefined) return [];
+        const filter = filterOf({ hostName, mac: entry.mac, hears: hearing(one, entry) });
+        return { filter, pod: `${pod.namespace}/${pod.name}` };
+      });
   });

@@ -24,11 +24,11 @@ import type { Hearing } from '../../datapath/netlink/pod-interface/types.ts';
 import { addressOf } from '../../net/cidr.ts';
 import { type Ip, ipFamily, ipToBytes } from '../../net/ip.ts';
 import type { Mac } from '../../net/mac.ts';
-import type { Attachment } from '../model/attachments.ts';
+import type { HeldNetwork } from '../model/attachments.ts';
 
 type Receiver = Pick<PodNetworkEntry, 'mac' | 'ipAddresses'>;
 
-export const hearing = ({ network, role, subnets }: Attachment, entry: Receiver): Hearing => {
+export const hearing = ({ network, role, subnets }: HeldNetwork, entry: Receiver): Hearing => {
   const parts = subnets.length > 0 ? subnets : network.subnets.map(({ cidr }) => cidr);
   // Without a router these are addresses of pods.
   const infrastructure = hasGateway(network)

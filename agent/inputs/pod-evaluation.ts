@@ -1,14 +1,16 @@
 /**
  * What a pod has of what its annotation says. Who makes a pod writes what he likes into it: entries of networks that the pod
- * is not on are left out, and with one that has what is no pod's it gets no port at all. Pure.
+ * may not be on are left out, and so are those of secondary networks that have what is no pod's. With such an entry of its own network it
+ * gets no port at all. Pure.
  */
+import { MOST_SELECTIONS } from '../../api/annotations/network-selection.ts';
 import type { PodNetworkEntry, PodNetworkRole } from '../../api/annotations/pod-networks.ts';
 import { mayAttach } from '../../api/attachment-scope.ts';
-import { DEFAULT_NETWORK_NAME, POD_ANNOTATIONS, parseNadKey } from '../../api/names.ts';
+import { DEFAULT_NETWORK_NAME, nadKey, POD_ANNOTATIONS, parseNadKey } from '../../api/names.ts';
 import { hasClusterIpam, hasPortKeys } from '../../api/network.ts';
 import { brokenPodEntry } from '../../api/pod-entry-rules.ts';
 import { isServed } from '../../api/served-networks.ts';
-import { nadOf, type Selection, scopedNad } from '../model/attachments.ts';
+import { nadOf, scopedNad } from '../model/attachments.ts';
 import type { NamespaceFact, NetworkFact, PodFact } from '../model/facts.ts';
 import { podPortName } from '../model/names.ts';
 import type { View } from '../model/view.ts';
@@ -27,15 +29,22 @@ export const evaluatePod = (pod: PodFact, view: View): EvaluatedPod => {
   const taken = takenName(pod, view);
   if (taken !== undefined) return { fact: { ...pod, networks: NO_NETWORKS, barred: taken }, isNameTaken: true };
   const namespace = view.namespace(pod.namespace);
-  const results =
+  const evaluated =
     namespace === undefined ? [] : [...pod.networks].map((one) => evaluateEntry(pod, namespace, one, view));
-  const [broken] = results.flatMap(({ broken: why }) => why ?? []);
+  const results = withoutSamePorts(pod, evaluated);
+  const [broken] = results.flatMap(({ isSecondary, broken: why }) => (isSecondary ? [] : (why ?? [])));
   if (broken !== undefined) return { fact: { ...pod, networks: NO_NETWORKS, barred: broken }, isNameTaken: false };
+  // Of a secondary network: that network alone is lost, and the rest of a pod that runs stays its own.
+  const refused = new Map(
+    results.flatMap(({ nadKey, broken: why }): [string, string][] => (why === undefined ? [] : [[nadKey, why]])),
+  );
   const counting = results.flatMap(({ nadKey, entry }) => (entry === undefined ? [] : [[nadKey, entry] as const]));
   // Of nearly all pods all is as it was, and needs no copy.
   const isWhole =
     counting.length === pod.networks.size && counting.every(([key, entry]) => pod.networks.get(key) === entry);
-  return { fact: isWhole ? pod : { ...pod, networks: new Map(counting) }, isNameTaken: false };
+  if (isWhole) return { fact: pod, isNameTaken: false };
+  const networks = new Map(counting);
+  return { fact: refused.size === 0 ? { ...pod, networks } : { ...pod, networks, refused }, isNameTaken: false };
 };
 
 /** Every pod of this node has a port on the default network, and one on its namespace's. */
@@ -57,6 +66,7 @@ const takenName = ({ namespace, name, node, networks, selected = [] }: PodFact, 
 
 interface EvaluatedEntry {
   readonly nadKey: string;
+  readonly isSecondary?: boolean;
   /** Absent: the pod is not on this network, or it is not known yet. */
   readonly entry?: PodNetworkEntry;
   readonly broken?: string;
@@ -70,24 +80,58 @@ const evaluateEntry = (
 ): EvaluatedEntry => {
   const membership = membershipOf(pod, namespace, nadKey, view);
   if (membership === undefined) return { nadKey };
-  const { network, role, selection } = membership;
+  const { network, role } = membership;
   const subnets = hasClusterIpam(network)
     ? network.subnets.map(({ cidr }) => cidr)
     : view.nodeSubnets(view.node, network.name);
   // Of a network without IPAM, the entry has a MAC and no addresses.
   if (subnets.length === 0 && (network.role !== 'secondary' || !hasClusterIpam(network))) return { nadKey };
-  const broken = brokenPodEntry(entry, { network, subnets, role, requestedGateways: selection?.defaultRoute });
-  if (broken === undefined) return { nadKey, entry: entry.role === role ? entry : { ...entry, role } };
-  return { nadKey, broken: `${POD_ANNOTATIONS.networks}: ${nadKey}: ${broken}; delete the pod` };
+  const broken = brokenPodEntry(entry, { network, subnets, role });
+  const isSecondary = role === 'secondary';
+  if (broken === undefined) return { nadKey, isSecondary, entry: entry.role === role ? entry : { ...entry, role } };
+  return { nadKey, isSecondary, broken: `${POD_ANNOTATIONS.networks}: ${nadKey}: ${broken}; delete the pod` };
+};
+
+/**
+ * No two entries are one port (`dotted` of api/names.ts): its own networks are before the secondary ones, and of these what comes first.
+ * ADD refuses such a pod; entries may have come before the second NAD was a network of ours.
+ */
+const withoutSamePorts = (
+  { namespace, name }: PodFact,
+  results: readonly EvaluatedEntry[],
+): readonly EvaluatedEntry[] => {
+  if (results.length < 2) return results;
+  const holders = new Map<string, string>();
+  const holderOf = ({ nadKey }: EvaluatedEntry): string => {
+    const port = podPortName(nadKey, namespace, name);
+    const holder = holders.get(port) ?? nadKey;
+    holders.set(port, holder);
+    return holder;
+  };
+  for (const one of results) if (one.isSecondary !== true && one.entry !== undefined) holderOf(one);
+  return results.map((one): EvaluatedEntry => {
+    if (one.isSecondary !== true || one.entry === undefined) return one;
+    const holder = holderOf(one);
+    if (holder === one.nadKey) return one;
+    const { nadKey, isSecondary } = one;
+    return {
+      nadKey,
+      isSecondary,
+      broken: `${POD_ANNOTATIONS.networks}: ${nadKey}: its port has the name of that of ${holder}`,
+    };
+  });
 };
 
 interface Membership {
   readonly network: NetworkFact;
   readonly role: PodNetworkRole;
-  readonly selection?: Selection;
 }
 
-/** The network, if the pod can have a port on it. Of a pod of another node that is one that spans the nodes. */
+/**
+ * The network, if the pod can have a port on it. Of a pod of another node that is one that spans the nodes. A secondary one by a NAD of
+ * the pod's namespace need not be selected: a pod keeps what it has when its annotation is edited. The cluster manager counts the same
+ * entries (`attachedKeys`).
+ */
 const membershipOf = (
   pod: PodFact,
   { wantsPrimaryNetwork }: NamespaceFact,
@@ -99,20 +143,28 @@ const membershipOf = (
     const network = isLocal ? view.network(DEFAULT_NETWORK_NAME) : undefined;
     return network && { network, role: wantsPrimaryNetwork ? 'infrastructure-locked' : 'primary' };
   }
-  const selection = pod.selected?.find((one) => one.nadKey === nadKey);
-  if (selection !== undefined) {
-    const network = view.networkOfNad(nadOf(selection));
-    const isOn =
-      network?.role === 'secondary' && mayAttach(scopedNad(selection, network, view), pod.namespace, view.cluster);
-    return isOn && isServed(network) && (isLocal || hasPortKeys(network))
-      ? { network, role: 'secondary', selection }
-      : undefined;
-  }
   const nad = parseNadKey(nadKey);
-  if (!wantsPrimaryNetwork || nad?.namespace !== pod.namespace || nad.attachment !== 0) return undefined;
-  const network = view.networkOfNad(nadKey);
-  if (network?.role !== 'primary' || (!isLocal && network.topology !== 'layer2')) return undefined;
+  const network = nad && view.networkOfNad(nadOf(nad));
+  if (nad === undefined || network === undefined) return undefined;
+  if (network.role === 'secondary') {
+    const canHavePort = isServed(network) && (isLocal || hasPortKeys(network));
+    return canHavePort && isOnSecondary(pod, nad, network, view) ? { network, role: 'secondary' } : undefined;
+  }
+  if (!wantsPrimaryNetwork || nad.namespace !== pod.namespace || nad.attachment !== 0) return undefined;
+  if (network.role !== 'primary' || (!isLocal && network.topology !== 'layer2')) return undefined;
   return { network, role: 'primary' };
+};
+
+const isOnSecondary = (
+  pod: PodFact,
+  nad: NonNullable<ReturnType<typeof parseNadKey>>,
+  network: NetworkFact,
+  view: View,
+): boolean => {
+  if (!mayAttach(scopedNad(nad, network, view), pod.namespace, view.cluster)) return false;
+  if (nad.namespace === pod.namespace) return nad.attachment < MOST_SELECTIONS;
+  const key = nadKey(nad.namespace, nad.name, nad.attachment);
+  return pod.selected?.some((one) => one.nadKey === key) === true;
 };
 
 const NO_NETWORKS: PodFact['networks'] = new Map();

@@ -1,76 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../kube/types.ts';
-import { parseIp } from '../../net/ip.ts';
-import { macFromIp } from '../../net/mac.ts';
-import { TestCluster } from '../testing/cluster.ts';
-import { PodIndex } from './pod-index.ts';
-import { type PodProjection, projectPod } from './pod-projection.ts';
-
-interface PodInput {
-  readonly uid?: string;
-  readonly second?: number;
-  readonly phase?: string;
-  readonly mac?: string;
-  readonly tunnelId?: number;
-  readonly hostNetwork?: boolean;
-  /** Of the static pod that it is the mirror of. */
-  readonly staticUid?: string;
-  /** Default: `node1`. */
-  readonly node?: string;
-  readonly selects?: string;
-  /** By NAD key. Undefined: no annotation. */
-  readonly ips?: Readonly<Record<string, string>>;
-}
-
-const projection = (
-  key: string,
-  { uid = `uid-${key}`, second = 0, phase = 'Running', ips, mac, tunnelId, hostNetwork = false, ...rest }: PodInput,
-) => {
-  const { staticUid, selects, node = 'node1' } = rest;
-  const [namespace = '', name = ''] = key.split('/');
-  const entries = Object.entries(ips ?? {}).map(([nad, ip]) => [
-    nad,
-    { ip_addresses: [ip], mac_address: mac ?? macFromIp(parseIp(ip.split('/')[0] ?? '')), tunnel_id: tunnelId },
-  ]);
-  const annotations = {
-    ...(ips && { 'k8s.ovn.org/pod-networks': JSON.stringify(Object.fromEntries(entries)) }),
-    ...(selects && { 'k8s.v1.cni.cncf.io/networks': selects }),
-    ...(staticUid && { 'kubernetes.io/config.mirror': staticUid, 'kubernetes.io/config.hash': staticUid }),
-  };
-  const creationTimestamp = `2026-01-01T00:00:0${second}Z`;
-  const metadata = { name, namespace, uid, resourceVersion: '1', creationTimestamp, annotations };
-  const spec = { nodeName: node, hostNetwork };
-  return projectPod({ metadata, spec, status: { phase } } as unknown as KubeObject, 'node1');
-};
-
-const setUp = () => {
-  const cluster = new TestCluster('node1').node('node1', { subnets: { default: ['10.128.0.0/23'] } });
-  const { facts, settings } = cluster;
-  const common = { topology: 'layer2', subnets: ['10.0.0.0/24'] } as const;
-  for (const namespace of ['a', 'b', 'c']) cluster.namespace(namespace, true);
-  cluster.network('cluster_udn_shared', { ...common, id: 2, namespace: 'a', nad: 'shared' });
-  facts.set('nad', 'b/shared', 'cluster_udn_shared');
-  cluster.network('c/own', { ...common, id: 3, namespace: 'c', nad: 'own' });
-  cluster.network('b/net', { ...common, id: 4, namespace: 'b', nad: 'net' });
-  const mirror = new Map<string, PodProjection>();
-  const index = new PodIndex(
-    facts,
-    settings,
-    (key) => mirror.get(key),
-    (nadKey) => (nadKey.endsWith('/shared') ? 'cluster_udn_shared' : nadKey),
-  );
-  const put = (key: string, input: PodInput | undefined): void => {
-    const after = input && projection(key, input);
-    if (after === undefined) mirror.delete(key);
-    else mirror.set(key, after);
-    index.change(key, after);
-  };
-  const networks = (key: string) => [...(facts.get('pod', key)?.networks.keys() ?? [])];
-  const refused = (key: string) => [...(facts.get('pod', key)?.refused ?? [])];
-  return { put, networks, refused, facts, cluster };
-};
-
-const SAME = { default: '10.128.0.3/23' };
+import { SAME, setUp } from '../testing/pod-index.ts';
 
 describe('an address that two pods have', () => {
   it.each([
@@ -216,38 +145,5 @@ describe('a pod whose port has the name of infrastructure', () => {
     });
     it.cluster.facts.set('networkPrefix', 'a_', undefined);
     expect(it.networks('a/tstor-node1')).toEqual(['default']);
-  });
-});
-
-describe('an entry of a secondary network', () => {
-  const withSecondary = () => {
-    const it = setUp();
-    const secondary = { topology: 'layer2', role: 'secondary', subnets: ['10.9.0.0/24'] } as const;
-    it.cluster
-      .network('a/flat', { ...secondary, id: 20, namespace: 'a', nad: 'flat' })
-      .network('c/flat', { ...secondary, id: 21, namespace: 'c', nad: 'flat' })
-      .network('a/phys', { ...secondary, id: 22, topology: 'localnet', namespace: 'a', nad: 'phys' });
-    return it;
-  };
-
-  it('counts where the pod has selected it, here and elsewhere, with the first address of the subnet too', () => {
-    const it = withSecondary();
-    it.put('a/pod', { selects: 'flat', ips: { ...SAME, 'a/flat': '10.9.0.1/24' }, tunnelId: 11 });
-    it.put('a/far', { node: 'node2', selects: 'flat', ips: { 'a/flat': '10.9.0.2/24' }, tunnelId: 12 });
-    expect([it.networks('a/pod'), it.networks('a/far')]).toEqual([['default', 'a/flat'], ['a/flat']]);
-    expect(it.facts.get('pod', 'a/pod')?.networks.get('a/flat')?.role).toBe('secondary');
-  });
-
-  it.each([
-    ['it has selected nothing', {}, 'a/flat'],
-    ['it has selected another', { selects: 'phys' }, 'a/flat'],
-    ['it is another namespace’s', { selects: 'c/flat' }, 'c/flat'],
-    ['it has selected it once', { selects: 'flat' }, 'a/flat/1'],
-  ] as const)('does not count where %s: whoever makes a pod writes what he likes there', (_, asked, key) => {
-    const it = withSecondary();
-    for (const node of ['node1', 'node2']) {
-      it.put(`a/${node}`, { node, ...asked, ips: { [key]: '10.9.0.7/24' }, tunnelId: 17 });
-      expect(it.networks(`a/${node}`)).toEqual([]);
-    }
   });
 });

@@ -88,7 +88,10 @@ export class PodIndex {
     const { lost } = kept;
     return lost === undefined
       ? { ...kept, barred }
-      : { ...kept, refused: new Map([...lost].map((nadKey) => [nadKey, barred])) };
+      : {
+          ...kept,
+          refused: new Map([...(kept.refused ?? []), ...[...lost].map((nadKey) => [nadKey, barred] as const)]),
+        };
   }
 
   /** What runs in a cgroup is one pod, whatever others say. */
@@ -98,19 +101,19 @@ export class PodIndex {
   }
 
   #withoutRefused(key: string, fact: PodFact): PodFact {
-    const refused = new Map(
+    const taken = new Map(
       [...fact.networks].flatMap(([nadKey, entry]): [string, string][] => {
-        const taken = thingsOf(entry).flatMap((thing) => {
+        const things = thingsOf(entry).flatMap((thing) => {
           const claimed = this.#thingOn(nadKey, thing);
           const rival = this.#claims.rivalOf(key, claimed);
           return rival === undefined ? [] : [`${claimed} belongs to pod ${rival}`];
         });
-        return taken.length === 0 ? [] : [[nadKey, taken.join('; ')]];
+        return things.length === 0 ? [] : [[nadKey, things.join('; ')]];
       }),
     );
-    if (refused.size === 0) return fact;
-    const networks: PodNetworks = new Map([...fact.networks].filter(([nadKey]) => !refused.has(nadKey)));
-    return { ...fact, networks, refused };
+    if (taken.size === 0) return fact;
+    const networks: PodNetworks = new Map([...fact.networks].filter(([nadKey]) => !taken.has(nadKey)));
+    return { ...fact, networks, refused: new Map([...(fact.refused ?? []), ...taken]) };
   }
 
   #thingOn(nadKey: string, thing: string): string {

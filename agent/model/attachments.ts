@@ -11,21 +11,25 @@ import type { View } from './view.ts';
 /** What a pod's annotation says of one network beside its primary one; the attachment that follows has the same `nadKey` and `interfaceName`. */
 export type Selection = SelectedNetwork;
 
-export interface Attachment {
+/** A network that a pod is to be on, or has an entry of. */
+export interface HeldNetwork {
   /** `default`, or the key of the NAD: of the second selection of the same NAD `ns/nad/1`, and so on. */
   readonly nadKey: string;
   readonly network: NetworkFact;
   readonly role: PodNetworkRole;
+  /** Who gives the address: the node from `subnets`, or the cluster manager from the network's (`hasClusterIpam`). */
+  readonly givenBy: 'node' | 'cluster';
+  /** This node's part of the network, when the node gives the address. */
+  readonly subnets: readonly Cidr[];
+}
+
+export interface Attachment extends HeldNetwork {
   /** Name inside of the pod, unique among its attachments. */
   readonly interfaceName: string;
   /** Of its place: 0 is the default network, then the primary one, then by the position in the annotation, also of what is not ours. */
   readonly index: number;
   /** Of a secondary network: what the pod has asked for. */
   readonly selection?: Selection | undefined;
-  /** Who gives the address: the node from `subnets`, or the cluster manager from the network's (`hasClusterIpam`). */
-  readonly givenBy: 'node' | 'cluster';
-  /** This node's part of the network, when the node gives the address. */
-  readonly subnets: readonly Cidr[];
 }
 
 export interface PodAttachments {
@@ -35,6 +39,8 @@ export interface PodAttachments {
    * namespace where it has one, then what the pod selects, as its annotation has it.
    */
   readonly attachments: readonly Attachment[];
+  /** Networks that `pod.networks` has entries of: a pod that runs has ports there, also while it waits, is refused or selects others. */
+  readonly held: readonly HeldNetwork[];
   /** A message without a full stop, for example `namespace red has no primary network yet`. */
   readonly waitingFor?: string | undefined;
   /** Why ADD refuses the pod, whatever addresses it has. One that runs already goes on: what it has been given is listed. */

@@ -164,9 +164,9 @@ const giveAddresses = (
   // A key is no text to sort by: `-` of a longer namespace is before the `/` behind a shorter one.
   const age = ({ pod }: PodAttachments): string => [created.get(podKey(pod)), pod.namespace, pod.name].join('\u0000');
   const ordered = [...desired].sort((a, b) => (age(a) < age(b) ? -1 : 1));
-  for (const { pod, attachments } of ordered) {
-    for (const { nadKey, network, subnets, givenBy } of attachments) {
-      if (givenBy !== 'node') continue;
+  for (const { pod, attachments, held: all } of ordered) {
+    for (const { nadKey, network, subnets, givenBy } of [...attachments, ...all]) {
+      if (givenBy !== 'node' || subnets.length === 0) continue;
       book.setSubnets(network, subnets);
       const held = pod.networks.get(nadKey);
       if (held !== undefined) book.enter(podKey(pod), nadKey, network.name, held.ipAddresses.map(addressOf));

@@ -94,6 +94,19 @@ describe('a pod without addresses', () => {
   });
 });
 
+it('a new pod gets no address of one that runs and waits for another network', () => {
+  const cluster = plain('10.128.0.0/23')
+    .pod('ns/runs', { node: 'node1', networks: { default: { ips: ['10.128.0.3/23'] } }, selects: 'no-id' })
+    .pod('ns/new', { node: 'node1', networks: {} });
+  cluster.facts.set('nad', 'ns/no-id', 'ns_none');
+  const it = setUp(cluster);
+  it.flush();
+  expect(cluster.sinks.attachments.get('attachments:ns/runs')?.waitingFor).toMatch('has no id yet');
+  expect(it.patches.map(({ pod, changes }) => [pod, changes?.['default']?.['ip_addresses']])).toEqual([
+    ['ns/new', ['10.128.0.4/23']],
+  ]);
+});
+
 it('an exhausted pool is reported, and the pod gets the next address that is released', () => {
   const cluster = plain('10.128.0.0/29');
   for (const name of ['a', 'b', 'c', 'd']) {

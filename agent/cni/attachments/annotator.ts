@@ -12,7 +12,12 @@ import { PODS } from '../../../kube/resources.ts';
 import type { KnownAnnotation, Writer } from '../../../kube/writer/types.ts';
 import { addressOf } from '../../../net/cidr.ts';
 import { isExhausted, NetError } from '../../../net/errors.ts';
-import { type Attachment, defaultRouteElsewhere, type PodAttachments } from '../../model/attachments.ts';
+import {
+  type Attachment,
+  defaultRouteElsewhere,
+  type HeldNetwork,
+  type PodAttachments,
+} from '../../model/attachments.ts';
 import { type PodFact, podKey } from '../../model/facts.ts';
 import { AddressBook } from './address-book.ts';
 import type { AttachmentRegistry } from './registry.ts';
@@ -75,12 +80,14 @@ export class Annotator {
       for (const starved of this.#starved.keys()) this.#pending.add(starved);
       return;
     }
-    for (const attachment of ofNode(after)) this.#enter(pod, attachment, after);
+    // Addresses of a pod that runs are its own, whatever it waits for.
+    for (const held of ofNode(after.held)) this.#enter(pod, held, after);
+    for (const { network, subnets } of ofNode(after.attachments)) this.#book.setSubnets(network, subnets);
     this.#pending.add(pod);
   }
 
-  #enter(pod: string, { nadKey, network, subnets }: Attachment, { pod: { networks, uid } }: PodAttachments): void {
-    this.#book.setSubnets(network, subnets);
+  #enter(pod: string, { nadKey, network, subnets }: HeldNetwork, { pod: { networks, uid } }: PodAttachments): void {
+    if (subnets.length > 0) this.#book.setSubnets(network, subnets);
     const entry = networks.get(nadKey);
     if (entry === undefined) return;
     const ips = entry.ipAddresses.map(addressOf);
@@ -100,7 +107,9 @@ export class Annotator {
     const { networks, lost, refused, barred } = desired.pod;
     // The annotation stays, for people to see; whoever refused it reports it.
     if (barred !== undefined) return;
-    const lacking = ofNode(desired).filter(({ nadKey }) => !networks.has(nadKey) || lost?.has(nadKey) === true);
+    const lacking = ofNode(desired.attachments).filter(
+      ({ nadKey }) => !networks.has(nadKey) || lost?.has(nadKey) === true,
+    );
     for (const message of refused?.values() ?? [])
       this.#options.onProblem({ ...problemOf(desired), reason: 'conflict', message });
     if (lacking.length === 0) return;
@@ -196,5 +205,5 @@ const problemOf = ({ pod }: PodAttachments): Pick<AddressProblem, 'pod' | 'uid'>
 const addressesOf = (entries: ReadonlyMap<string, PodNetworkEntry>): string =>
   [...entries].map(([nadKey, { ipAddresses }]) => `${ipAddresses.join(' ')} on ${nadKey}`).join(', ');
 
-const ofNode = ({ attachments }: PodAttachments): Attachment[] =>
-  attachments.filter(({ givenBy }) => givenBy === 'node');
+const ofNode = <T extends HeldNetwork>(networks: readonly T[]): T[] =>
+  networks.filter(({ givenBy }) => givenBy === 'node');

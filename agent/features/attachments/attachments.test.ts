@@ -163,6 +163,41 @@ describe('a pod that selects networks', () => {
     expect(found(it)?.attachments.slice(2)).toMatchObject([{ nadKey: 'red/flat', index: 3 }]);
   });
 
+  it('is refused two that would be one port', () => {
+    const near = (it: TestCluster): TestCluster =>
+      it.network('red_flat1', secondary('flat-1', { id: 26, subnets: ['10.92.0.0/24'] }));
+    const refused = found(selecting('flat,flat,flat-1', near));
+    expect(refused?.refused).toBe(
+      'red/flat-1 as net3: its port name red.flat.1_red_a is that of red/flat/1 as net2 in pod red/a; rename one of the NetworkAttachmentDefinitions',
+    );
+    expect(refused?.attachments).toHaveLength(2);
+  });
+
+  it.each([
+    ['waits', 'unknown-yet'],
+    ['is refused', 'none'],
+    ['selects nothing', undefined],
+  ])('holds what it has entries of while it %s', (_, selects) => {
+    const it = selecting('flat');
+    it.facts.set('nad', 'red/unknown-yet', 'red_unknown');
+    const networks = {
+      default: { ips: ['10.128.0.3/23'] },
+      'red/net': { ips: ['10.20.1.3/24'] },
+      'red/flat': { ips: ['10.90.0.3/24'] },
+      'red/wide': { ips: ['10.91.1.3/24'] },
+    };
+    it.pod('red/a', { node: 'node1', networks, ...(selects !== undefined && { selects }) });
+    expect(found(it)?.held.map(({ nadKey, givenBy, subnets }) => [nadKey, givenBy, subnets.join()])).toEqual([
+      ['default', 'node', '10.128.0.0/23'],
+      ['red/net', 'node', '10.20.1.0/24'],
+      ['red/flat', 'cluster', ''],
+      ['red/wide', 'node', '10.91.1.0/24'],
+    ]);
+    expect(found(it)?.waitingFor).toEqual(selects === 'unknown-yet' ? expect.anything() : undefined);
+    const inUse = ['red', 'red_flat', 'red_wide'].map((name) => it.facts.get('networkInUse', name));
+    expect(inUse).toEqual([true, true, true]);
+  });
+
   it('keeps the networks that it has addresses of while its annotation is edited', () => {
     const it = selecting('flat');
     it.pod('red/a', { node: 'node1', networks: { 'red/flat': { ips: ['10.90.0.3/24'] } }, selects: 'none' });
@@ -197,5 +232,35 @@ describe('a pod of another namespace', () => {
     expect(selecting(shared, 'default/store')).toBeUndefined();
     const rendered = cluster().network('default_store', { ...store, namespace: 'default' });
     expect(selecting(rendered, 'default/store')).toMatch('network default_store is not for namespace red');
+  });
+});
+
+describe('a host-network pod', () => {
+  const reportedOf = (input: object) => {
+    const it = cluster()
+      .foreignNad('red/macvlan')
+      .pod('red/a', { node: 'node1', hostNetwork: true, networks: {}, ...input });
+    it.render();
+    expect(it.sinks.attachments.get('attachments:red/a')).toBeUndefined();
+    return it.engine.diagnostics.get('attachments:red/a');
+  };
+
+  it('gets an event about what it selects in vain', () => {
+    const ignored = [{ nad: 'red/net', message: 'bandwidth of red/net has no effect' }];
+    const message =
+      'k8s.v1.cni.cncf.io/networks: red/flat: has no effect on a host-network pod, which is attached to no network';
+    const common = { object: 'Pod/red/a', severity: 'warning', cause: 'pod-refused', event: 'RequestIgnored' };
+    expect(reportedOf({ selects: 'flat,flat,macvlan', ignored })).toEqual([
+      { ...common, message },
+      { ...common, message: 'bandwidth of red/net has no effect' },
+    ]);
+    expect(reportedOf({ unreadableSelection: 'name: is missing' })).toEqual([
+      { ...common, message: 'name: is missing' },
+    ]);
+  });
+
+  it('gets none about other plugins, or where it selects nothing', () => {
+    expect(reportedOf({ selects: 'macvlan' })).toBeUndefined();
+    expect(reportedOf({})).toBeUndefined();
   });
 });

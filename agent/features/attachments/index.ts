@@ -6,18 +6,20 @@
 import {
   DEFAULT_INTERFACE,
   DEFAULT_NETWORK_NAME,
+  POD_ANNOTATIONS,
   PRIMARY_INTERFACE,
   PRIMARY_NETWORK_LABEL,
-  parseNadKey,
 } from '../../../api/names.ts';
-import { hasClusterIpam } from '../../../api/network.ts';
 import type { ProblemCause } from '../../../api/problem-causes.ts';
-import { type Attachment, nadOf, type PodAttachments, type Selection } from '../../model/attachments.ts';
+import { type HeldNetwork, nadOf, type PodAttachments, type Selection } from '../../model/attachments.ts';
 import { type PodFact, podKey } from '../../model/facts.ts';
 import { type Diagnostic, EMPTY_FRAGMENT, type FeatureOver, type Fragment } from '../../model/fragment.ts';
 import type { View } from '../../model/view.ts';
 import { primaryNetworkName } from '../shared/local-network.ts';
+import { giverOf } from './giver.ts';
+import { heldNetworks } from './held.ts';
 import { overlapsOf } from './overlaps.ts';
+import { samePortNames } from './port-names.ts';
 import { type DesiredAttachment, selectedNetworks } from './selected.ts';
 
 export const attachments: FeatureOver<'pod'> = {
@@ -26,21 +28,47 @@ export const attachments: FeatureOver<'pod'> = {
   render: ({ pod: key }, view) => {
     const pod = view.pod(key);
     if (pod === undefined || pod.node !== view.node || pod.finished) return EMPTY_FRAGMENT;
-    if (pod.hostNetwork) return usingThatOf(pod.namespace, view);
-    return fragmentOf({ ...attachmentsOf(pod, view), ...ignoredOf(pod, view) }, view);
+    if (pod.hostNetwork) return { ...usingThatOf(pod.namespace, view), ...ignoredByHostPod(pod, view) };
+    return fragmentOf({ ...attachmentsOf(pod, view), held: heldNetworks(pod, view), ...ignoredOf(pod, view) });
   },
 };
+
+type Desired = Omit<PodAttachments, 'held' | 'ignored'>;
 
 const usingThatOf = (namespace: string, view: View): Fragment => {
   const network = primaryNetworkName(namespace, view);
   return network === undefined ? EMPTY_FRAGMENT : { usedNetworks: [network] };
 };
 
-const attachmentsOf = (pod: PodFact, view: View): PodAttachments => {
+/** It has the interfaces of its node, and no ADD that could refuse it. */
+const ignoredByHostPod = (pod: PodFact, view: View): Fragment => {
+  const { selected = [], unreadableSelection } = pod;
+  const ours = selected.filter((one) => view.nadOwner(nadOf(one)) !== 'foreign');
+  const names = [...new Set(ours.map(nadOf))].join(', ');
+  const messages = [
+    ...(ours.length === 0 ? [] : [`${POD_ANNOTATIONS.selection}: ${names}: ${HAS_NONE}`]),
+    ...(unreadableSelection === undefined ? [] : [unreadableSelection]),
+    ...(ignoredOf(pod, view).ignored ?? []),
+  ];
+  const object = `Pod/${podKey(pod)}`;
+  const diagnostics = messages.flatMap((message) =>
+    diagnosticOf(object, 'pod-refused', message).map((one) => ({ ...one, event: 'RequestIgnored' })),
+  );
+  return diagnostics.length === 0 ? {} : { diagnostics };
+};
+
+const HAS_NONE = 'has no effect on a host-network pod, which is attached to no network';
+
+const attachmentsOf = (pod: PodFact, view: View): Desired => {
   const own = ownNetworks(pod, view);
   const selected = selectedNetworks(pod, view);
   const desired = typeof own === 'string' ? [] : [...own, ...selected.networks];
-  const reasons = [pod.unreadableSelection ?? [], selected.refused, overlapsOf(desired)].flat();
+  const reasons = [
+    ...(pod.unreadableSelection === undefined ? [] : [pod.unreadableSelection]),
+    ...selected.refused,
+    ...overlapsOf(desired),
+    ...samePortNames(pod, desired),
+  ];
   const refused = reasons.length === 0 ? {} : { refused: reasons.join('; ') };
   if (typeof own === 'string') return { ...waiting(pod, own), ...refused };
   const [waitsFor] = selected.waitingFor;
@@ -78,11 +106,13 @@ const primaryOf = (namespace: string, view: View): DesiredAttachment | string =>
   return { nadKey: nad.nad, network, role: 'primary', interfaceName: PRIMARY_INTERFACE };
 };
 
-const withGivers = (pod: PodFact, desired: readonly DesiredAttachment[], view: View): PodAttachments => {
+const withGivers = (pod: PodFact, desired: readonly DesiredAttachment[], view: View): Desired => {
   const first = desired.filter(({ selection }) => selection === undefined).length;
-  const all = desired.map((one, position) =>
-    withGiver({ ...one, index: one.selection === undefined ? position : first + positionOf(one.selection, pod) }, view),
-  );
+  const all = desired.map((one, position) => ({
+    ...one,
+    ...giverOf(one.network, view),
+    index: one.selection === undefined ? position : first + positionOf(one.selection, pod),
+  }));
   const lacking = all.find(({ givenBy, subnets }) => givenBy === 'node' && subnets.length === 0);
   if (lacking === undefined) return { pod, attachments: all };
   return waiting(pod, `node ${view.node} has no subnet of network ${lacking.network.name} yet`);
@@ -91,12 +121,7 @@ const withGivers = (pod: PodFact, desired: readonly DesiredAttachment[], view: V
 /** In the annotation, whatever becomes of the others: names of links follow from it. */
 const positionOf = (selection: Selection, { selected = [] }: PodFact): number => selected.indexOf(selection);
 
-const withGiver = (desired: DesiredAttachment & Pick<Attachment, 'index'>, view: View): Attachment =>
-  hasClusterIpam(desired.network)
-    ? { ...desired, givenBy: 'cluster', subnets: [] }
-    : { ...desired, givenBy: 'node', subnets: view.nodeSubnets(view.node, desired.network.name) };
-
-const waiting = (pod: PodFact, waitingFor: string): PodAttachments => ({ pod, attachments: [], waitingFor });
+const waiting = (pod: PodFact, waitingFor: string): Desired => ({ pod, attachments: [], waitingFor });
 
 /** What another plugin makes of its NAD's keys is its own. */
 const ignoredOf = ({ ignored = [] }: PodFact, view: View): Pick<PodAttachments, 'ignored'> => {
@@ -106,24 +131,13 @@ const ignoredOf = ({ ignored = [] }: PodFact, view: View): Pick<PodAttachments, 
   return messages.length === 0 ? {} : { ignored: messages };
 };
 
-const fragmentOf = (result: PodAttachments, view: View): Fragment => ({
+const fragmentOf = (result: PodAttachments): Fragment => ({
   attachments: result,
-  usedNetworks: [...new Set([...usedBy(result), ...keptBy(result.pod, view)])],
+  usedNetworks: [...new Set([...result.attachments, ...result.held].flatMap(usedBy))],
   ...withDiagnostics(result),
 });
 
-const usedBy = ({ attachments: all }: PodAttachments): string[] =>
-  all.flatMap(({ network }) => (network.role === 'default' ? [] : [network.name]));
-
-/** What a pod that runs has been given stays, also when its annotation is edited. */
-const keptBy = ({ networks, selected }: PodFact, view: View): string[] =>
-  selected === undefined && networks.size <= 2
-    ? []
-    : [...networks.keys()].flatMap((key) => {
-        const nad = parseNadKey(key);
-        const network = nad && view.networkOfNad(nadOf(nad));
-        return network?.role === 'secondary' ? [network.name] : [];
-      });
+const usedBy = ({ network }: HeldNetwork): string[] => (network.role === 'default' ? [] : [network.name]);
 
 const withDiagnostics = ({ pod, waitingFor, refused, ignored = [] }: PodAttachments): Fragment => {
   const object = `Pod/${podKey(pod)}`;

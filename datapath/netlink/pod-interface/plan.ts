@@ -155,7 +155,11 @@ const filterOps = (filter: FrameFilter, seen: ObservedFilters | undefined): PodO
   return [{ op: 'filter.put', filter, withShared: seen.shared.get(filter.shared.name) !== true }];
 };
 
-export const filterOf = ({ hostName, mac, hears: { shared, rules, isLocked } }: PodInterface): FrameFilter => ({
+export const filterOf = ({
+  hostName,
+  mac,
+  hears: { shared, rules, isLocked },
+}: Pick<PodInterface, 'hostName' | 'mac' | 'hears'>): FrameFilter => ({
   link: hostName,
   shared,
   rules,
