@@ -56,7 +56,7 @@ const reviewed = (): Promise<void> =>
   });
 
 const OURS =
-  /udn|user-?defined|default-network-annotation|network-attachment|ipamclaims|nodenetworkreports|networkidpools|cluster-settings/;
+  /udn|user-?defined|default-network-annotation|network-attachment|ipamclaims|nodenetworkreports|networkidpools|egressfirewalls|cluster-settings/;
 
 const network = {
   metadata: { namespace: 'red', name: 'net' },
