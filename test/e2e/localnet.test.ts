@@ -19,6 +19,8 @@ const cluster = useCluster({ name: 'test-localnet', ipFamily: 'dual' });
 
 /** Its pods have the default network as their primary one. */
 const LAN: ManifestObject = { ...plainNamespace('lan'), metadata: { name: 'lan', labels: { team: 'lan' } } };
+/** A network that is seconds old has its conditions when its nodes have reported. */
+const REPORTED_MS = 60_000;
 const BARE = { physicalNetworkName: 'physnet', ipam: { mode: 'Disabled' } };
 const onVlan = (vlan: number): ManifestObject =>
   clusterLocalnet(
@@ -198,12 +200,12 @@ describe('a physical network of the administrator’s bridge', () => {
     const said = async (): Promise<boolean> =>
       JSON.stringify(await objects.get('ClusterUserDefinedNetwork', 'far')).includes(`is not on node ${NODE}: `);
     await map('physnet:br-ex');
-    await eventually(async () => expect(await said()).toBe(true));
+    await eventually(async () => expect(await said()).toBe(true), REPORTED_MS);
     await eventually(async () => expect(await pingsBy('lan/w', 'net1', host)).toBe(false));
     await map('physnet:br-ex,dc:br-dc');
     await eventually(async () => expect(await pingsBy('lan/w', 'net1', host)).toBe(true));
-    await eventually(async () => expect(await said()).toBe(false));
+    await eventually(async () => expect(await said()).toBe(false), REPORTED_MS);
     // What was there before is as it was.
     expect(await pingsBy('lan/a', 'net1', outside(4))).toBe(true);
-  });
+  }, 180_000);
 });
