@@ -58,13 +58,14 @@ const ipsecMatches = (family: Family): Match[] => [
 /**
  * The clause of the senders needs to know who sends. A patch port is on the bridge before its flow and after it, and to the host the node
  * that its packets name is as good as the uplink: what is neither the uplink, the host nor a known sender (`senders`) sends no Geneve.
+ * Not of first fragments, which have no ports here: what the uplink and the host send in fragments would be dropped, too.
  */
-export const unknownTunnels = (family: Family): Flow[] => {
-  const udp = { ...NO_SENDER, ...ip(family, {}, 'udp') };
-  return [{ tp_dst: String(GENEVE.port) }, { nw_frag: 'first', tp_dst: '0' }].map((to) =>
-    flow('classify', 'tunnelUnknown', { match: { ...udp, ...to }, actions: DROP }),
-  );
-};
+export const unknownTunnels = (family: Family): Flow[] => [
+  flow('classify', 'tunnelUnknown', {
+    match: { ...NO_SENDER, ...ip(family, {}, 'udp'), tp_dst: String(GENEVE.port) },
+    actions: DROP,
+  }),
+];
 
 export const tunnelsAt = (address: Ip): Flow => clause('node', ip(ipFamily(address), { dst: address }));
 
