@@ -152,6 +152,18 @@ describe('what pods of localnets send', () => {
     ]);
   });
 
+  it('is taken out of the node’s VLAN where the node has one, and only what is in it', () => {
+    const cluster = emptyCluster(DUAL);
+    const gateway = cluster.facts.get('gateway', 'node1');
+    cluster.facts.set('gateway', 'node1', gateway && { ...gateway, vlanId: 100 });
+    const popping = flowsOf(cluster).filter((flow) => /reg3=0x100\/|table=27/.test(flow) && flow.includes('pop_vlan'));
+    expect(popping.map((flow) => flow.replace('cookie=0xdeff105, table=', ''))).toEqual([
+      '0, priority=625, dl_vlan=100,reg3=0x100/0x100,dl_dst=02:00:00:00:00:01, actions=output:patch-br-ex_node1-to-br-int,pop_vlan,LOCAL',
+      '27, priority=30, icmp6,dl_vlan=100,icmp_type=136, actions=output:patch-br-ex_node1-to-br-int,pop_vlan,LOCAL',
+      '27, priority=0, dl_vlan=100, actions=pop_vlan,LOCAL',
+    ]);
+  });
+
   it('is switched otherwise, and no flow of a tenant takes it', () => {
     expect(shared()).toContain('0, priority=620, reg3=0x80/0x80, actions=NORMAL');
     const one = addTenant(withLocalnet({ name: 'physnet' }), 'blue', 1, DUAL);

@@ -15,7 +15,7 @@ import { CT_MARKS, CT_ZONES } from '../../model/registry/marks.ts';
 import { FLOW_TABLES } from '../../model/registry/openflow.ts';
 import { ct, DROP, flow, hex, ip, NORMAL, neighbourDiscovery, output } from '../shared/bridge/flow.ts';
 import { sentBy } from '../shared/bridge/senders.ts';
-import { type BridgeFamily, type BridgeSite, toHost } from '../shared/bridge/site.ts';
+import { type BridgeFamily, type BridgeSite, inVlan, toHost } from '../shared/bridge/site.ts';
 import { REPLY_STATES } from './node-flows.ts';
 
 /** @param hostIps of the host, also on other links: another node's address, or the one that the node shares, may be on br-ex */
@@ -29,7 +29,7 @@ export const localnetFlows = (site: BridgeSite, hostIps: readonly Ip[]): Flow[] 
     }),
   ),
   flow('classify', 'localnetAnswer', {
-    match: { ...sentBy('besideNode'), dl_dst: site.mac },
+    match: { ...inVlan(site), ...sentBy('besideNode'), dl_dst: site.mac },
     actions: toNode(site),
   }),
   flow('classify', 'localnet', { match: sentBy('localnet'), actions: [NORMAL] }),
@@ -45,7 +45,14 @@ const toNode = (site: BridgeSite) => [output(site.defaultPatch), ...toHost(site)
 
 const answered = (site: BridgeSite): Flow[] => [
   ...site.families.flatMap(({ family }) =>
-    family === 6 ? [flow('fromLocalnet', 'neighbour', { match: neighbourDiscovery(136), actions: toNode(site) })] : [],
+    family === 6
+      ? [
+          flow('fromLocalnet', 'neighbour', {
+            match: { ...inVlan(site), ...neighbourDiscovery(136) },
+            actions: toNode(site),
+          }),
+        ]
+      : [],
   ),
   ...REPLY_STATES.flatMap((state) => [
     ...[CT_MARKS.default, CT_MARKS.host].map((mark) =>
@@ -56,7 +63,7 @@ const answered = (site: BridgeSite): Flow[] => [
     ),
     flow('fromLocalnet', 'ofTenant', { match: { ct_state: state }, actions: DROP }),
   ]),
-  flow('fromLocalnet', 'toHost', { actions: toHost(site) }),
+  flow('fromLocalnet', 'toHost', { match: inVlan(site), actions: toHost(site) }),
 ];
 
 /** As which no pod may speak where the node is: in ARP and neighbour discovery, and as a source. */
