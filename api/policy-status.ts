@@ -93,6 +93,8 @@ export const adminPolicyStatusSchema = z.object({
   /** `AdminNetworkPolicy/name` */
   policy: z.string(),
   tier: tierSchema,
+  /** Why it cannot be followed as it is: what that closes, each says. */
+  problems: z.array(z.string()).default([]),
   /** `namespace/name` */
   targets: z.array(z.string()),
   state: stateSchema,

@@ -152,6 +152,7 @@ const policyLookupOf = (
   { inputs }: Pick<Parts['edges'], 'inputs'>,
   feeder: Pick<FactFeeder, 'policies'>,
 ): PolicyLookup => ({
+  problems: () => feeder.policies.problems(),
   isRead: () => inputs.isSynced(),
   policies: () => inputs.policies.policies.keys(),
   describe: (policy) => feeder.policies.index.reader.describePolicy(policy),

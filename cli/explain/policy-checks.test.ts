@@ -63,7 +63,7 @@ describe('network policies', () => {
 
   it('names the administrators’ policies that it is a subject of, and whether they are programmed', async () => {
     const keep: AdminPolicyStatus = {
-      ...{ policy: 'AdminNetworkPolicy/keep', targets: ['red/a'], ruleCount: 2, rules: [] },
+      ...{ policy: 'AdminNetworkPolicy/keep', problems: [], targets: ['red/a'], ruleCount: 2, rules: [] },
       ...{ tier: 'admin', state: 'ready' },
     };
     const admin = [keep, { ...keep, state: 'pending' as const, message: 'northbound is not programmed yet' }];
@@ -71,6 +71,18 @@ describe('network policies', () => {
       'ok none isolates it',
       'ok subject of AdminNetworkPolicy/keep, tier admin, 2 rules',
       'missing subject of AdminNetworkPolicy/keep, tier admin, 2 rules; pending: northbound is not programmed yet',
+    ]);
+  });
+
+  it('says of a policy or a firewall that it is closed, and what to correct', async () => {
+    const [rules, problems] = [{ ruleCount: 1, rules: [] }, ['spec.egress[0].to: is none']];
+    const admin: AdminPolicyStatus[] = (['admin', 'firewall'] as const).map((tier) => ({
+      ...{ policy: `${tier}/x`, tier, problems, targets: ['red/a'], state: 'ready', ...rules },
+    }));
+    expect(await found({ ...isolated, policies: [], pods: [], admin })).toEqual([
+      'ok none isolates it',
+      'missing subject of admin/x, tier admin, 1 rule; closed: spec.egress[0].to: is none',
+      'missing subject of firewall/x, 1 rule; closed: spec.egress[0].to: is none',
     ]);
   });
 

@@ -70,10 +70,12 @@ const stateCheck = ({ directions, ruleCount, state, message, pod }: IsolatedPodS
 };
 
 const adminCheck = (admin: AdminPolicyStatus, pod: string): Check => {
-  const { policy, tier, ruleCount, state } = admin;
+  const { policy, tier, problems, ruleCount, state } = admin;
   const place = tier === 'firewall' ? '' : `, tier ${tier}`;
   const found = `subject of ${policy}${place}, ${ruleCount} ${ruleCount === 1 ? 'rule' : 'rules'}`;
   const what = tier === 'firewall' ? FIREWALL : ADMIN;
+  if (problems.length > 0)
+    return missing(what, `${found}; ${adminStateText(admin)}`, 'correct the policy: the message names the field');
   return state === 'ready'
     ? ok(what, found)
     : missing(what, `${found}; ${adminStateText(admin)}`, `udnctl diff; udnctl why ${pod}`);

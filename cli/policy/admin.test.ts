@@ -13,6 +13,7 @@ const rule: AdminPolicyStatus['rules'][number] = {
 };
 const keep: AdminPolicyStatus = {
   ...{ policy: 'AdminNetworkPolicy/keep', tier: 'admin', targets: ['red/web'], state: 'ready', ruleCount: 2 },
+  problems: [],
   rules: [{ ...rule, id: 'a1', priority: 30_999, action: 'pass' }, rule],
 };
 const agent = (admin: readonly AdminPolicyStatus[]) => ({
@@ -26,6 +27,23 @@ describe('administrators’ policies', () => {
     ]);
     expect((await listPolicies(agent([]), { all: false })).tables).toHaveLength(1);
     expect((await listPolicies(agent([keep]), { all: false, namespace: 'red' })).tables).toHaveLength(1);
+  });
+
+  it('are closed where they cannot be followed, whatever is programmed', async () => {
+    const bad = {
+      ...keep,
+      policy: 'EgressFirewall/red/default',
+      tier: 'firewall' as const,
+      problems: ['spec: no', 'b'],
+    };
+    expect((await listPolicies(agent([bad]), { all: false })).tables[1]?.rows).toEqual([
+      ['EgressFirewall/red/default', '1', '2', 'closed: spec: no'],
+    ]);
+    const { exitStatus, lines } = await showPolicy(agent([bad]), 'EgressFirewall/red/default');
+    expect([exitStatus, ...lines.slice(0, 3)]).toEqual([
+      ...[1, 'EgressFirewall/red/default, tier firewall: closed: spec: no'],
+      ...['  cannot be followed: spec: no', '  cannot be followed: b'],
+    ]);
   });
 
   it('are shown with their rules in order', async () => {

@@ -83,8 +83,10 @@ const adminTable = (admin: readonly AdminPolicyStatus[]): Output['tables'][numbe
   empty: '',
 });
 
-export const adminStateText = ({ state, message }: AdminPolicyStatus): string =>
-  state === 'ready' ? state : `${state}: ${message ?? 'not programmed yet'}`;
+export const adminStateText = ({ problems: [problem], state, message }: AdminPolicyStatus): string => {
+  if (problem !== undefined) return `closed: ${problem}`;
+  return state === 'ready' ? state : `${state}: ${message ?? 'not programmed yet'}`;
+};
 
 export const stateText = ({ problems: [problem], targets, state, message }: PolicyStatus): string => {
   if (problem !== undefined) return `closed: ${problem}`;

@@ -51,7 +51,7 @@ const kindOf = (key: string): string =>
     : `NetworkPolicy ${key}`;
 
 const showAdmin = (admin: AdminPolicyStatus): ShowOutput => {
-  const { policy, tier, targets, rules, state, domains = [] } = admin;
+  const { policy, tier, problems, targets, rules, state, domains = [] } = admin;
   const ordered = rules.toSorted((a, b) => b.priority - a.priority);
   const lines = ordered.map(
     ({ direction, family, action, text, network, priority }) =>
@@ -61,11 +61,12 @@ const showAdmin = (admin: AdminPolicyStatus): ShowOutput => {
     data: admin,
     lines: [
       `${policy}, tier ${tier}: ${adminStateText(admin)}`,
+      ...problems.map((problem) => `  cannot be followed: ${problem}`),
       `  pods here: ${targets.length === 0 ? 'none' : targets.join(', ')}`,
       ...lines,
       ...domains.flatMap(domainLines),
     ],
-    exitStatus: state === 'ready' ? 0 : 1,
+    exitStatus: state === 'ready' && problems.length === 0 ? 0 : 1,
   };
 };
 

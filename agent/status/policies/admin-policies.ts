@@ -2,6 +2,7 @@
 import type { AdminPolicyStatus } from '../../../api/policy-status.ts';
 import { worst } from '../../../base/reconciler.ts';
 import { FAMILIES } from '../../../net/ip.ts';
+import type { Problem } from '../../inputs/problem.ts';
 import type { SubjectSetFact } from '../../model/policies/facts.ts';
 import { subjectSetName } from '../../model/policies/ids.ts';
 import { statusOf } from '../../reconcile/reconcilers.ts';
@@ -34,9 +35,10 @@ export const adminStatuses = (sources: PolicyReportSources, filter: AdminFilter)
   if (found.length === 0) return [];
   const rules = adminRulesOf(facts);
   const pods = subjectsOf(sources);
+  const problems = problemsOf(sources);
   return [...Map.groupBy(found, ([, { policy }]) => policy)]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([policy, sets]) => statusOfPolicy(sources, { policy, sets, rules, pods }, filter));
+    .map(([policy, sets]) => statusOfPolicy(sources, { policy, sets, rules, pods, problems }, filter));
 };
 
 /** @returns undefined: all */
@@ -68,16 +70,24 @@ const subjectsOf = ({ facts }: PolicyReportSources): ReadonlyMap<string, readonl
   return found;
 };
 
+/** What closes something, by the policy. */
+const problemsOf = ({ policyLookup }: PolicyReportSources): ReadonlyMap<string, readonly Problem[]> =>
+  Map.groupBy(
+    policyLookup.problems().filter(({ severity }) => severity === undefined),
+    ({ object }) => object,
+  );
+
 interface Found {
   readonly policy: string;
   readonly sets: Subjects;
   readonly rules: AdminRules;
   readonly pods: ReadonlyMap<string, readonly string[]>;
+  readonly problems: ReadonlyMap<string, readonly Problem[]>;
 }
 
 const statusOfPolicy = (
   sources: PolicyReportSources,
-  { policy, sets, rules, pods }: Found,
+  { policy, sets, rules, pods, problems }: Found,
   filter: AdminFilter,
 ): AdminPolicyStatus => {
   const { facts, reconcilers, ownersOver } = sources;
@@ -91,6 +101,7 @@ const statusOfPolicy = (
   return {
     policy,
     tier: sets[0]?.[1].tier ?? 'admin',
+    problems: problems.get(policy)?.map(({ message }) => message) ?? [],
     targets: [...new Set(sets.flatMap(([id]) => pods.get(id) ?? []))].sort(),
     ruleCount: own.length,
     ...stateOf(worst(owners.map((owner) => statusOf(reconcilers, owner)))),

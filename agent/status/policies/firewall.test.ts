@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseCidr } from '../../../net/cidr.ts';
 import type { PolicyPod } from '../../inputs/policies/types.ts';
+import type { Problem } from '../../inputs/problem.ts';
 import type { AdminRuleFact } from '../../model/policies/facts.ts';
 import { TestCluster } from '../../testing/cluster.ts';
 import { noPolicies } from '../testing/no-policies.ts';
@@ -80,7 +81,21 @@ describe('a firewall', () => {
 
   it('is listed with its rules and pods', () => {
     expect(reportPolicies(sources(false), { policy: POLICY }).admin).toMatchObject([
-      { policy: POLICY, tier: 'firewall', targets: ['red/web'], ruleCount: 2, rules: [{ priority: 10_000 }, {}] },
+      {
+        ...{ policy: POLICY, tier: 'firewall', problems: [], targets: ['red/web'], ruleCount: 2 },
+        rules: [{ priority: 10_000 }, {}],
+      },
     ]);
+  });
+
+  it('is listed with what of it cannot be followed, and nothing of others or of notes', () => {
+    const its = sources(false);
+    const problems = (): readonly Problem[] => [
+      { object: 'AdminNetworkPolicy/keep', message: 'another' },
+      { object: POLICY, message: 'a note', severity: 'warning' },
+      { object: POLICY, message: 'spec.egress[0].to: is none' },
+    ];
+    const found = reportPolicies({ ...its, policyLookup: { ...its.policyLookup, problems } });
+    expect(found.admin).toMatchObject([{ policy: POLICY, problems: ['spec.egress[0].to: is none'] }]);
   });
 });

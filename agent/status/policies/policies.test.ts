@@ -104,6 +104,7 @@ const sources = (more: Partial<PolicyReportSources['policyLookup']> = {}): Polic
     ]),
     serviceSubnets: [],
     policyLookup: {
+      problems: () => [],
       isRead: () => true,
       policies: () => POLICIES.keys(),
       describe: (key) => POLICIES.get(key),

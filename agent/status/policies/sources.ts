@@ -4,10 +4,13 @@ import type { DomainName } from '../../../net/domain-name.ts';
 import type { DomainState } from '../../dns/types.ts';
 import type { IsolatingPolicy, PolicyDescription } from '../../inputs/policies/describe.ts';
 import type { PolicyPod } from '../../inputs/policies/types.ts';
+import type { Problem } from '../../inputs/problem.ts';
 import type { FactStore } from '../../model/fact-store.ts';
 import type { Reconcilers } from '../../reconcile/reconcilers.ts';
 
 export interface PolicyLookup {
+  /** Of policies whose rules have an order; `object` is `AdminNetworkPolicy/name`. */
+  problems(): readonly Problem[];
   /** Policies, namespaces and pods have been read from the API server. */
   isRead(): boolean;
   /** `namespace/name` of each. */

@@ -4,6 +4,7 @@ import type { PolicyReportSources } from '../policies/sources.ts';
 export const noPolicies: Pick<PolicyReportSources, 'policyLookup' | 'ownersOver' | 'serviceSubnets' | 'domainState'> = {
   serviceSubnets: [],
   policyLookup: {
+    problems: () => [],
     isRead: () => true,
     policies: () => [],
     describe: () => undefined,
