@@ -9,7 +9,6 @@ import { mayAttach } from '../../api/attachment-scope.ts';
 import { DEFAULT_NETWORK_NAME, nadKey, POD_ANNOTATIONS, parseNadKey } from '../../api/names.ts';
 import { hasClusterIpam, hasPortKeys } from '../../api/network.ts';
 import { brokenPodEntry } from '../../api/pod-entry-rules.ts';
-import { isServed } from '../../api/served-networks.ts';
 import { nadOf, scopedNad } from '../model/attachments.ts';
 import type { NamespaceFact, NetworkFact, PodFact } from '../model/facts.ts';
 import { podPortName } from '../model/names.ts';
@@ -147,7 +146,7 @@ const membershipOf = (
   const network = nad && view.networkOfNad(nadOf(nad));
   if (nad === undefined || network === undefined) return undefined;
   if (network.role === 'secondary') {
-    const canHavePort = isServed(network) && (isLocal || hasPortKeys(network));
+    const canHavePort = isLocal || hasPortKeys(network);
     return canHavePort && isOnSecondary(pod, nad, network, view) ? { network, role: 'secondary' } : undefined;
   }
   if (!wantsPrimaryNetwork || nad.namespace !== pod.namespace || nad.attachment !== 0) return undefined;

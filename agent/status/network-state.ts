@@ -1,5 +1,4 @@
 /** How far a network is on this node, from how far those are who want something of it. */
-import { isServed } from '../../api/served-networks.ts';
 import { type Status, worst } from '../../base/reconciler.ts';
 import type { FactStore } from '../model/fact-store.ts';
 import { type NetworkFact, nodeSubnetsId } from '../model/facts.ts';
@@ -17,8 +16,6 @@ export interface NetworkStateSources {
 export const networkState = (network: NetworkFact, sources: NetworkStateSources): Status => {
   const { node, facts, ownerState, ownersOfNetwork } = sources;
   const { name, topology, physical } = network;
-  if (!isServed(network))
-    return { kind: 'waiting', message: 'secondary networks of this topology are not supported yet' };
   const subnets = facts.get('nodeSubnets', nodeSubnetsId(node, name)) ?? [];
   const lacksPart = topology === 'layer3' && subnets.length === 0;
   const isUnmapped = physical !== undefined && facts.get('physicalBridge', physical.name) === undefined;

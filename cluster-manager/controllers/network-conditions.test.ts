@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { NetworkFacts } from '../facts/network-facts.ts';
-import { attachmentPart, createdCondition } from './network-conditions.ts';
+import { createdCondition } from './network-conditions.ts';
 
 const facts = { kind: 'ClusterUserDefinedNetwork' } as NetworkFacts;
 
@@ -12,17 +12,4 @@ it('a network of the cluster that fails in a namespace says in which it works, a
   const many = Array.from({ length: 22 }, (_, i) => `n${i}`);
   expect(createdCondition(facts, many, ['no label'], ['c']).message).toContain('n19 and 2 more] and not in [c]');
   expect(createdCondition(facts, [], ['no label'], ['c']).message).toBe('no label');
-});
-
-it.each(['Layer2', 'Layer3', 'Localnet'])(
-  'a secondary %s network has nothing to say of attachments: nodes serve it',
-  (topology) => {
-    const spec = { topology, [topology.toLowerCase()]: { role: 'Secondary' } };
-    expect(attachmentPart({ kind: 'UserDefinedNetwork', spec } as unknown as NetworkFacts)).toBeUndefined();
-  },
-);
-
-it('a primary network has nothing to say of attachments', () => {
-  const spec = { topology: 'Layer2', layer2: { role: 'Primary' } };
-  expect(attachmentPart({ kind: 'UserDefinedNetwork', spec } as unknown as NetworkFacts)).toBeUndefined();
 });

@@ -1,7 +1,6 @@
 /** What the conditions of a network say. Pure. */
 import type { ConditionInput } from '../../api/condition.ts';
 import { NODE_LABELS } from '../../api/names.ts';
-import { isServed } from '../../api/served-networks.ts';
 import type { NetworkFacts } from '../facts/network-facts.ts';
 import type { NodeTally } from './node-reports.ts';
 
@@ -115,23 +114,6 @@ export const nodesPart = (published: readonly ConditionInput[]): ConditionInput 
     reason: 'NodesPending',
     message: 'Waiting for the first reports of the nodes.',
   };
-
-/** A network that pods cannot be attached to yet, however complete it is. Undefined: they can. */
-export const attachmentPart = ({ kind, spec }: NetworkFacts): ConditionInput | undefined => {
-  const { topology, layer2, layer3 } = spec ?? {};
-  if (topology === undefined) return undefined;
-  const isSecondary = topology === 'Localnet' || (layer2 ?? layer3)?.role === 'Secondary';
-  if (isServed({ role: isSecondary ? 'secondary' : 'primary', topology: TOPOLOGIES[topology] })) return undefined;
-  const asked = `${kind === 'UserDefinedNetwork' ? 'spec' : 'spec.network'}.topology ${topology}`;
-  return {
-    type: 'Ready',
-    status: 'False',
-    reason: 'AttachmentNotSupported',
-    message: `${asked} is not supported yet: ids and addresses are allocated, but pods cannot be attached.`,
-  };
-};
-
-const TOPOLOGIES = { Layer2: 'layer2', Layer3: 'layer3', Localnet: 'localnet' } as const;
 
 /** `Ready` of a network that no namespace has. */
 export const unusedCondition: ConditionInput = {

@@ -11,7 +11,6 @@ import { type DesiredPlan, planDesired, planRelease, type ReleasePlan } from '..
 import { removeFinalizer } from './finalizer.ts';
 import { failureTexts, networkAllocation } from './network-allocation.ts';
 import {
-  attachmentPart,
   createdCondition,
   deletingCondition,
   errorReason,
@@ -230,7 +229,7 @@ const allocated = (
   }
   const { condition, fields, failures } = allocation;
   controller.problems.report(regarding(facts), 'NetworkAllocationFailed', failureTexts(failures));
-  const ready = readyCondition([created, condition, attachmentPart(facts) ?? nodesPart(facts.conditions)]);
+  const ready = readyCondition([created, condition, nodesPart(facts.conditions)]);
   return { conditions: [condition, withRivals(ready, rivalsOf(controller, nads))], fields };
 };
 

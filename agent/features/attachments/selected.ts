@@ -3,8 +3,7 @@
  * cannot be followed refuses the pod: without an attachment that it has asked for it must not come up (section 7.2).
  */
 import { mayAttach, notFor } from '../../../api/attachment-scope.ts';
-import { isServed } from '../../../api/served-networks.ts';
-import { type Attachment, nadOf, type Selection, scopedNad, secondaryUnsupported } from '../../model/attachments.ts';
+import { type Attachment, nadOf, type Selection, scopedNad } from '../../model/attachments.ts';
 import type { NetworkFact, PodFact } from '../../model/facts.ts';
 import { unmappedNetwork } from '../../model/physical-networks.ts';
 import type { View } from '../../model/view.ts';
@@ -25,7 +24,7 @@ export const selectedNetworks = ({ namespace, selected = [] }: PodFact, view: Vi
   const found = selected.map((selection) => resolve(selection, namespace, view));
   return {
     networks: found.flatMap(({ network }) => network ?? []),
-    refused: [...unsupported(found), ...found.flatMap(({ refused }) => refused ?? [])],
+    refused: found.flatMap(({ refused }) => refused ?? []),
     waitingFor: found.flatMap(({ waitingFor }) => waitingFor ?? []),
   };
 };
@@ -34,8 +33,6 @@ interface Resolved {
   readonly network?: DesiredAttachment;
   readonly refused?: string;
   readonly waitingFor?: string;
-  /** Its topology is not served: `red/storage as net1`. */
-  readonly unsupported?: string;
 }
 
 const resolve = (selection: Selection, podNamespace: string, view: View): Resolved => {
@@ -53,7 +50,6 @@ const resolve = (selection: Selection, podNamespace: string, view: View): Resolv
     return { refused: `${nad} as ${interfaceName}: a primary network cannot be selected` };
   const scoped = scopedNad(selection, network, view);
   if (!mayAttach(scoped, podNamespace, view.cluster)) return { refused: notFor(scoped, podNamespace) };
-  if (!isServed(network)) return { unsupported: `${nad} as ${interfaceName}` };
   const { physical } = network;
   if (physical !== undefined && view.physicalBridge(physical.name) === undefined)
     return { refused: `${nad} as ${interfaceName}: ${unmappedNetwork(network.name, physical.name, view.node)}` };
@@ -68,9 +64,4 @@ const impossibleRequest = ({ ips, ipamClaim }: Selection, { topology }: NetworkF
   // Its address has to be one of the node's subnets, which whoever makes the pod does not know.
   if (ips.length > 0) return 'ips: an address of a layer-3 network is its node’s to give';
   return ipamClaim === undefined ? undefined : 'ipam-claim-reference: a layer-3 network has no persistent addresses';
-};
-
-const unsupported = (found: readonly Resolved[]): string[] => {
-  const names = found.flatMap((one) => one.unsupported ?? []);
-  return names.length === 0 ? [] : [secondaryUnsupported(names.join(', '))];
 };

@@ -1,7 +1,6 @@
 /** The switch port of one attachment of a pod. */
 import type { PodNetworkEntry } from '../../../api/annotations/pod-networks.ts';
 import { DEFAULT_NETWORK_NAME, parseNadKey } from '../../../api/names.ts';
-import { isServed } from '../../../api/served-networks.ts';
 import { addressOf } from '../../../net/cidr.ts';
 import type { DesiredFragment } from '../../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
@@ -48,7 +47,7 @@ const attachedNetwork = (key: string, view: View): NetworkFact | undefined => {
   if (key === DEFAULT_NETWORK_NAME) return view.network(DEFAULT_NETWORK_NAME);
   const nad = parseNadKey(key);
   const network = nad === undefined ? undefined : view.networkOfNad(`${nad.namespace}/${nad.name}`);
-  return network !== undefined && network.role !== 'default' && isServed(network) ? network : undefined;
+  return network !== undefined && network.role !== 'default' ? network : undefined;
 };
 
 const switchOf = ({ name, topology }: NetworkFact, node: string, isLocal: boolean): string | undefined => {

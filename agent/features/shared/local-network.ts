@@ -1,6 +1,5 @@
 /** Which networks this node has, and what of their addresses is the node's. */
 import { networkFamilies } from '../../../api/network.ts';
-import { isServed } from '../../../api/served-networks.ts';
 import { type Cidr, cidrFamily } from '../../../net/cidr.ts';
 import { isRouted, type NetworkFact, type NodeFact, type RoutedNetworkFact } from '../../model/facts.ts';
 import { layer2SwitchName, localnetSwitchName, nodeSwitchName } from '../../model/names.ts';
@@ -21,7 +20,7 @@ export interface RoutedNetwork extends ProgrammedNetwork {
 /** Undefined where this node has no part of it: there can be no pods of it then, and OVN need not know of it. */
 export const programmedNetwork = (name: string, view: View): ProgrammedNetwork | undefined => {
   const network = view.network(name);
-  if (network === undefined || !isServed(network) || !view.isNetworkHere(name)) return undefined;
+  if (network === undefined || !view.isNetworkHere(name)) return undefined;
   const subnets = localSubnets(network, view);
   return subnets.length === 0 && !hasNoSubnets(network) ? undefined : { network, subnets };
 };
