@@ -1,6 +1,7 @@
 /** `docs/registries.md`: every number and name that has one place in the code, as tables made from that place. */
 import { OWNER_KEY, POD_PORT_KEY } from '../agent/model/ownership.ts';
 import { ACL_RANKS } from '../agent/model/registry/acls.ts';
+import { QOS_PRIORITIES } from '../agent/model/registry/qos.ts';
 import { ROUTER_POLICY_PRIORITIES } from '../agent/model/registry/router-policies.ts';
 import { transitPortKey, transitRouterPortKey } from '../agent/model/registry/tunnel-keys.ts';
 import {
@@ -101,6 +102,14 @@ const SECTIONS: readonly Section[] = [
         String(priority),
         purpose,
       ]),
+  },
+  {
+    title: 'Priorities of QoS rows',
+    source: '`agent/model/registry/qos.ts`',
+    about: 'The highest that matches wins.',
+    columns: ['name', 'priority', 'for'],
+    rows: () =>
+      Object.entries(QOS_PRIORITIES).map(([name, { priority, purpose }]) => [code(name), String(priority), purpose]),
   },
   {
     title: 'Ids',

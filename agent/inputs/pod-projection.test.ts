@@ -44,17 +44,29 @@ it('what a pod selects is kept, and of what nobody can read the reason', () => {
   expect(broken?.problems).toEqual([]);
 });
 
+it('limits of a pod of this node are kept, or why nobody can read them', () => {
+  const of = (egress: string, node?: string) => {
+    const { bandwidth, unreadableBandwidth } = project({ 'kubernetes.io/egress-bandwidth': egress }, node)?.fact ?? {};
+    return bandwidth ?? unreadableBandwidth;
+  };
+  expect(of('10M')).toEqual({ egressRate: 10_000_000 });
+  expect(of('fast')).toBe(
+    'annotation kubernetes.io/egress-bandwidth of Pod red/a: "fast" is not a quantity, as 10M is',
+  );
+  expect(of('10M', 'node2')).toBeUndefined();
+});
+
 it('what a pod of this node asks for in vain is kept, one by one', () => {
   const annotations = {
     'k8s.v1.cni.cncf.io/networks':
-      '[{"name":"storage","bandwidth":{"ingressRate":1},"infiniband-guid":"24:8a:07:03:00:8d:ae:2f","ip":1},{"name":"other"}]',
+      '[{"name":"storage","cni-args":{"a":1},"infiniband-guid":"24:8a:07:03:00:8d:ae:2f","ip":1},{"name":"other"}]',
     'v1.multus-cni.io/default-network':
       '[{"namespace":"ovn-kubernetes","name":"default","portMappings":[{"hostPort":1,"containerPort":1}],"cni-args":{}}]',
     'k8s.ovn.org/requested-primary-udn': 'blue',
   };
   const of = (asked: Readonly<Record<string, string>>, node?: string) => project(asked, node)?.fact.ignored;
   expect(of(annotations)).toEqual([
-    { nad: 'red/storage', message: 'k8s.v1.cni.cncf.io/networks: red/storage: bandwidth has no effect' },
+    { nad: 'red/storage', message: 'k8s.v1.cni.cncf.io/networks: red/storage: cni-args has no effect' },
     { nad: 'red/storage', message: 'k8s.v1.cni.cncf.io/networks: red/storage: infiniband-guid has no effect' },
     { nad: 'red/storage', message: 'k8s.v1.cni.cncf.io/networks: red/storage: "ip" is unknown and ignored' },
     { message: 'v1.multus-cni.io/default-network: portMappings has no effect' },

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ignoredRequests, requestsIn } from '../../api/annotations/ignored-requests.ts';
 import { attachmentsOf, parseNetworkSelections } from '../../api/annotations/network-selection.ts';
 import { parseOpenDefaultPorts } from '../../api/annotations/open-default-ports.ts';
+import { parsePodBandwidth } from '../../api/annotations/pod-bandwidth.ts';
 import { type PodNetworks, parsePodNetworks } from '../../api/annotations/pod-networks.ts';
 import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { parseWith } from '../../api/parse.ts';
@@ -58,6 +59,7 @@ export const projectPod = (
       finished: body.status?.phase === 'Succeeded' || body.status?.phase === 'Failed',
       ...(nodeName === localNode && metadata.deletionTimestamp != null && { leaving: true }),
       ...selectedOf(metadata.annotations?.[POD_ANNOTATIONS.selection], key, before),
+      ...(nodeName === localNode && bandwidthOf(metadata.annotations, key)),
       ...(nodeName === localNode && ignoredOf(metadata.annotations, key)),
       networks: networks ?? NO_NETWORKS,
       ...(unreadable !== undefined && { unreadable: unreadable.message }),
@@ -104,6 +106,18 @@ const selectedOf = (
 const ignoredOf = (annotations: KubeObject['metadata']['annotations'], key: string): Pick<PodFact, 'ignored'> => {
   const ignored = ignoredRequests(requestsIn(annotations), key);
   return ignored.length === 0 ? {} : { ignored };
+};
+
+/** ADD refuses a pod whose limits cannot be read. */
+const bandwidthOf = (
+  annotations: KubeObject['metadata']['annotations'],
+  key: string,
+): Pick<PodFact, 'bandwidth' | 'unreadableBandwidth'> => {
+  const problems: Problem[] = [];
+  const bandwidth = readOr(`Pod/${key}`, problems, () => parsePodBandwidth(annotations ?? {}, key));
+  const [unreadable] = problems;
+  if (unreadable !== undefined) return { unreadableBandwidth: unreadable.message };
+  return bandwidth === undefined ? {} : { bandwidth };
 };
 
 /** A list with anything wrong in it opens nothing. */

@@ -7,6 +7,7 @@ import type { IgnoredRequest } from '../../api/annotations/ignored-requests.ts';
 import type { Attachment as SelectedNetwork } from '../../api/annotations/network-selection.ts';
 import type { OpenPort } from '../../api/annotations/open-default-ports.ts';
 import type { PodNetworks } from '../../api/annotations/pod-networks.ts';
+import type { Bandwidth } from '../../api/annotations/selection-element.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import type { Network } from '../../api/network.ts';
 import type { ServicePort, ServiceProtocol, TrafficPolicy } from '../../api/service.ts';
@@ -110,6 +111,10 @@ export interface PodFact {
   readonly selected?: readonly SelectedNetwork[] | undefined;
   /** Why nobody can read what it selects. It selects nothing then. */
   readonly unreadableSelection?: string | undefined;
+  /** Limits of its primary interface, by `kubernetes.io/ingress-bandwidth` and `kubernetes.io/egress-bandwidth`. */
+  readonly bandwidth?: Bandwidth | undefined;
+  /** Why these annotations cannot be read. Then nothing is limited. */
+  readonly unreadableBandwidth?: string | undefined;
   /** What it asks for in vain. */
   readonly ignored?: readonly IgnoredRequest[] | undefined;
   /** Its addresses by NAD key. */

@@ -17,6 +17,8 @@ export const meterKey = (name: string): string => `Meter/${name}`;
 export const meterBandKey = (name: string): string => `Meter_Band/${name}`;
 /** @param id the database id, see `database-ids.ts` */
 export const aclKey = (id: string): string => `ACL/${id}`;
+/** @param id the database id */
+export const qosKey = (id: string): string => `QoS/${id}`;
 /** A router has at most one route for a prefix and a policy, but for default routes, of which it has one per next hop. */
 export const staticRouteKey = (router: string, prefix: Cidr | Ip, policy = 'dst-ip'): string =>
   `Logical_Router_Static_Route/${router}/${policy}/${prefix}`;

@@ -77,6 +77,8 @@ export interface PodInput {
   readonly selects?: string;
   readonly unreadableSelection?: string;
   readonly ignored?: PodFact['ignored'];
+  readonly bandwidth?: PodFact['bandwidth'];
+  readonly unreadableBandwidth?: string;
 }
 
 export interface ServiceInput {

@@ -48,9 +48,10 @@ const routerText = (row: DocumentRow, rows: RowsByKey): string =>
 const switchText = (row: DocumentRow, rows: RowsByKey): string =>
   [
     `Logical_Switch ${text(row['name'])}`,
-    ...columnLines(row, ['name', 'ports', 'acls']),
+    ...columnLines(row, ['name', 'ports', 'acls', 'qos_rules']),
     ...rows.of(row, 'ports').flatMap((port) => portLines(port, rows)),
     ...rows.of(row, 'acls').map((acl) => indent(aclText(acl))),
+    ...rows.of(row, 'qos_rules').map((qos) => indent(qosText(qos))),
   ].join('\n');
 
 const portLines = (port: DocumentRow, rows: RowsByKey): string[] => [
@@ -90,6 +91,9 @@ const aclText = (row: DocumentRow): string => {
   );
   return `acl ${direction} tier ${text(row['tier'])} priority ${priority} (${match}): ${action}`;
 };
+
+const qosText = (row: DocumentRow): string =>
+  `qos ${text(row['direction'])} priority ${text(row['priority'])} (${text(row['match'])}): ${pairs(row['bandwidth']).join(' ')}`;
 
 const bindingText = (row: DocumentRow): string =>
   `Static_MAC_Binding ${text(row['logical_port'])} ${text(row['ip'])} = ${text(row['mac'])}, override_dynamic_mac=${text(row['override_dynamic_mac'])}`;

@@ -67,19 +67,22 @@ const readable = (
 
 /** Keys of the specification that no network of ours follows. */
 const unfollowedIn = (
-  { bandwidth, portMappings, cniArgs, infinibandGuid }: NetworkSelection,
+  { portMappings, cniArgs, infinibandGuid }: NetworkSelection,
   where: string,
 ): readonly string[] => [
-  ...(bandwidth === undefined ? [] : [withoutEffect(where, 'bandwidth')]),
   ...(portMappings === undefined ? [] : [withoutEffect(where, 'portMappings')]),
   ...(cniArgs === undefined ? [] : [withoutEffect(where, 'cni-args')]),
   ...(infinibandGuid === undefined ? [] : [withoutEffect(where, 'infiniband-guid')]),
 ];
 
-/** The pod's default interface and its routes are not the pod's to choose. */
-const unfollowedOfDefault = ({ interface: name, defaultRoute }: NetworkSelection, where: string): readonly string[] => [
+/** The pod's default interface and its routes are not the pod's to choose, and its limits have annotations of their own. */
+const unfollowedOfDefault = (
+  { interface: name, defaultRoute, bandwidth }: NetworkSelection,
+  where: string,
+): readonly string[] => [
   ...(name === undefined ? [] : [withoutEffect(where, 'interface')]),
   ...(defaultRoute.length === 0 ? [] : [withoutEffect(where, 'default-route')]),
+  ...(bandwidth === undefined ? [] : [withoutEffect(where, 'bandwidth')]),
 ];
 
 const withoutEffect = (where: string, key: string): string => `${where}: ${key} has no effect`;

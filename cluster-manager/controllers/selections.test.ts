@@ -37,13 +37,13 @@ it('32 networks are given, 33 refused, and hold nothing', async () => {
 it('what nothing follows is an event, once it is about a network of ours', async () => {
   const { events } = cluster;
   const selection = JSON.stringify([
-    { namespace: 'default', name: 'n', bandwidth: { ingressRate: 1 }, 'x.y': 1, ip: 1 },
+    { namespace: 'default', name: 'n', 'cni-args': { a: 1 }, 'x.y': 1, ip: 1 },
     { name: 'macvlan', bandwidth: { ingressRate: 1 } },
   ]);
   const annotations = { [SELECTION]: selection, 'k8s.ovn.org/requested-primary-udn': 'x' };
   await cluster.createAndSettle(nad('other/macvlan', { type: 'macvlan' }), pod('other/p', { annotations }));
   expect(eventsAbout('p')).toEqual([
-    `RequestIgnored: ${SELECTION}: default/n: bandwidth has no effect`,
+    `RequestIgnored: ${SELECTION}: default/n: cni-args has no effect`,
     `RequestIgnored: ${SELECTION}: default/n: "ip" is unknown and ignored`,
     'RequestIgnored: k8s.ovn.org/requested-primary-udn has no effect: a pod is on the primary network of its namespace',
   ]);

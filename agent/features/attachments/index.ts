@@ -42,12 +42,14 @@ const usingThatOf = (namespace: string, view: View): Fragment => {
 
 /** It has the interfaces of its node, and no ADD that could refuse it. */
 const ignoredByHostPod = (pod: PodFact, view: View): Fragment => {
-  const { selected = [], unreadableSelection } = pod;
+  const { selected = [], unreadableSelection, bandwidth, unreadableBandwidth } = pod;
   const ours = selected.filter((one) => view.nadOwner(nadOf(one)) !== 'foreign');
   const names = [...new Set(ours.map(nadOf))].join(', ');
   const messages = [
     ...(ours.length === 0 ? [] : [`${POD_ANNOTATIONS.selection}: ${names}: ${HAS_NONE}`]),
     ...(unreadableSelection === undefined ? [] : [unreadableSelection]),
+    ...(bandwidth === undefined ? [] : [`${BANDWIDTH}: ${HAS_NONE}`]),
+    ...(unreadableBandwidth === undefined ? [] : [unreadableBandwidth]),
     ...(ignoredOf(pod, view).ignored ?? []),
   ];
   const object = `Pod/${podKey(pod)}`;
@@ -57,6 +59,7 @@ const ignoredByHostPod = (pod: PodFact, view: View): Fragment => {
   return diagnostics.length === 0 ? {} : { diagnostics };
 };
 
+const BANDWIDTH = `${POD_ANNOTATIONS.ingressBandwidth}, ${POD_ANNOTATIONS.egressBandwidth}`;
 const HAS_NONE = 'has no effect on a host-network pod, which is attached to no network';
 
 const attachmentsOf = (pod: PodFact, view: View): Desired => {
@@ -65,6 +68,7 @@ const attachmentsOf = (pod: PodFact, view: View): Desired => {
   const desired = typeof own === 'string' ? [] : [...own, ...selected.networks];
   const reasons = [
     ...(pod.unreadableSelection === undefined ? [] : [pod.unreadableSelection]),
+    ...(pod.unreadableBandwidth === undefined ? [] : [pod.unreadableBandwidth]),
     ...selected.refused,
     ...overlapsOf(desired),
     ...samePortNames(pod, desired),

@@ -9,6 +9,7 @@ import { layer2SwitchName, localnetSwitchName, nodeSwitchName, podPortName } fro
 import type { View } from '../../model/view.ts';
 import { merge } from '../shared/ovn/merge.ts';
 import { switchPort } from '../shared/ovn/port-rows.ts';
+import { bandwidthOf, portLimits } from './pod-limits.ts';
 import { denyGroupKeys, isUnderPolicies, policyMembers, subjectSetKeys } from './pod-policy.ts';
 
 type Northbound = DesiredFragment<OvnNorthbound>;
@@ -35,10 +36,13 @@ export const podPort = (pod: PodFact, nadKey: string, entry: PodNetworkEntry, vi
     options: portOptions(pod, network, entry, chassis),
     external_ids: portIds(pod, network, nadKey),
   };
-  if (policy === undefined) return switchPort(logicalSwitch, columns);
+  const limits = isLocal
+    ? portLimits({ name, network: network.name, logicalSwitch }, bandwidthOf(pod, nadKey, entry))
+    : {};
+  if (policy === undefined) return merge(switchPort(logicalSwitch, columns), limits);
   // The port first: a bulk load puts an element where it belongs once its row is placed.
   const needs = [...denyGroupKeys(policy), ...(policy.network === network.name ? subjectSetKeys(policy, entry) : [])];
-  return merge(switchPort(logicalSwitch, columns, needs), {
+  return merge(switchPort(logicalSwitch, columns, needs), limits, {
     members: policyMembers(policy, { name, network: network.name, entry }, view),
   });
 };
