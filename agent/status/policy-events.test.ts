@@ -15,7 +15,7 @@ it('reports what stays for some seconds, once, and again when it was away', asyn
   let problems: Problem[] = [];
   const events = new PolicyEvents({
     problems: () => problems,
-    uidOf: (key) => `uid of ${key}`,
+    uidOf: (key, kind) => `uid of ${kind} ${key}`,
     emit: (...event) => told.push(event),
     clock,
   });
@@ -30,12 +30,15 @@ it('reports what stays for some seconds, once, and again when it was away', asyn
   await settle(problem('no pod has a port http'), unreadable, problem('not of a policy', { object: 'Namespace/red' }));
   await settle(problem('no pod has a port http'));
   const event = [
-    { namespace: 'red', name: 'web', uid: 'uid of red/web' },
+    { kind: 'NetworkPolicy', namespace: 'red', name: 'web', uid: 'uid of NetworkPolicy red/web' },
     'PolicyNotFollowed',
     'no pod has a port http',
   ];
   expect(told).toEqual([event]);
-  await settle();
+  await settle(problem('no room', { object: 'EgressFirewall/red/default' }), problem('a', { object: 'Kind/red/b' }));
+  expect(told.splice(1)).toMatchObject([
+    [{ kind: 'EgressFirewall', namespace: 'red' }, 'PolicyNotFollowed', 'no room'],
+  ]);
   await settle(problem('no pod has a port http'));
   expect(told).toEqual([event, event]);
   events.changed();

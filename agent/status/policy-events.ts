@@ -1,20 +1,25 @@
 /**
- * Emits as events of NetworkPolicies what this node cannot follow of them: a port's name that no pod has, a block of a family that the network
- * lacks, a limit that is exceeded. What nobody can read is the cluster manager's to report, once for all nodes.
+ * Emits as events of NetworkPolicies and EgressFirewalls what this node cannot follow of them: a port's name that no pod has, a block of a
+ * family that the network lacks, a limit that is exceeded. What nobody can read is the cluster manager's to report, once for all nodes.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { EventRecorder } from '../../kube/events/types.ts';
 import type { Problem } from '../inputs/problem.ts';
 import type { PodIdentity } from './pod-events.ts';
 
-/** @param policy a NetworkPolicy */
-export type EmitPolicyEvent = (policy: PodIdentity, reason: 'PolicyNotFollowed', message: string) => void;
+export type EmitPolicyEvent = (policy: PolicyIdentity, reason: 'PolicyNotFollowed', message: string) => void;
+
+interface PolicyIdentity extends PodIdentity {
+  readonly kind: keyof typeof API_VERSIONS;
+}
+
+const API_VERSIONS = { NetworkPolicy: 'networking.k8s.io/v1', EgressFirewall: 'k8s.ovn.org/v1' } as const;
 
 export const policyEvents =
   (recorder: Pick<EventRecorder, 'record'>): EmitPolicyEvent =>
-  ({ namespace, name, uid }, reason, message) =>
+  ({ kind, namespace, name, uid }, reason, message) =>
     recorder.record({
-      regarding: { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', namespace, name, uid },
+      regarding: { apiVersion: API_VERSIONS[kind], kind, namespace, name, uid },
       type: 'Warning',
       reason,
       message,
@@ -23,7 +28,8 @@ export const policyEvents =
 export interface PolicyEventsOptions {
   /** Of all policies: it looks at each. */
   readonly problems: () => readonly Problem[];
-  readonly uidOf: (policy: string) => string | undefined;
+  /** @param policy `namespace/name` */
+  readonly uidOf: (policy: string, kind: PolicyIdentity['kind']) => string | undefined;
   readonly emit: EmitPolicyEvent;
   readonly clock: Clock;
 }
@@ -58,11 +64,11 @@ export class PolicyEvents {
     const now = new Set<string>();
     for (const { object, message, cause } of problems()) {
       const [kind, namespace = '', name = ''] = object.split('/');
-      if (kind !== 'NetworkPolicy' || cause === 'object-unreadable') continue;
+      if ((kind !== 'NetworkPolicy' && kind !== 'EgressFirewall') || cause === 'object-unreadable') continue;
       const text = `${object} ${message}`;
       now.add(text);
       if (this.#reported.has(text)) continue;
-      emit({ namespace, name, uid: uidOf(`${namespace}/${name}`) }, 'PolicyNotFollowed', message);
+      emit({ kind, namespace, name, uid: uidOf(`${namespace}/${name}`, kind) }, 'PolicyNotFollowed', message);
     }
     this.#reported = now;
   }

@@ -128,12 +128,16 @@ const reportPolicies = (
 ): (() => void) => {
   const events = new PolicyEvents({
     problems: () => policies.problems(),
-    uidOf: (key) => caches?.policies.get(key)?.policy.uid,
+    uidOf: (key, kind) =>
+      (kind === 'EgressFirewall' ? caches?.admin.EgressFirewall : caches?.policies)?.get(key)?.policy.uid,
     emit: emitPolicyEvent,
     clock: systemClock,
   });
   const changed = (): void => events.changed();
-  const ends = [caches?.policies.subscribe(changed), caches?.pods.subscribe(changed)];
+  const ends = [
+    ...[caches?.policies.subscribe(changed), caches?.pods.subscribe(changed)],
+    caches?.admin.EgressFirewall?.subscribe(changed),
+  ];
   return () => {
     for (const end of ends) end?.();
     events.stop();

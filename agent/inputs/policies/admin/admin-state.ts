@@ -5,6 +5,7 @@ import type { CanonicalSelector } from '../canonical-selector.ts';
 import type { PodState } from '../state.ts';
 import type { Selection } from '../templates.ts';
 import type { CompiledAdminRule, SubjectPart } from './compile.ts';
+import type { Excess } from './firewall-room.ts';
 import type { AdminTemplate } from './templates.ts';
 
 interface AdminRules {
@@ -55,6 +56,8 @@ export interface SiteState {
   readonly parts: Map<string, { readonly part: SubjectPart; members: number }>;
   /** Ids of parts that share a set: see `limitParts`. */
   excess: ReadonlySet<string>;
+  /** Of a firewall for which the node has no room. */
+  excessOfNode: Excess | undefined;
   /** By id, with their rules. */
   readonly sets: Map<string, SiteSet>;
   /** What of it cannot be followed to the letter, and is closed. */

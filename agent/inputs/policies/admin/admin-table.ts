@@ -20,6 +20,7 @@ import type { AdminProjection } from './admin-projection.ts';
 import type { AdminState, SiteState, Subject } from './admin-state.ts';
 import { buildAdminState, newSite } from './build-state.ts';
 import { partsOf, type SubjectPart, subjectSetOf } from './compile.ts';
+import { FirewallRoom } from './firewall-room.ts';
 import { NodeChanges } from './node-changes.ts';
 import { isAboutNodes, type PolicyNode } from './node-peers.ts';
 import { inSafeOrder } from './safe-order.ts';
@@ -52,6 +53,7 @@ export class AdminTable {
   readonly #projections = new Map<string, AdminProjection>();
   readonly #filing: PeerFiling<AdminState>;
   readonly #orders = new AdminOrders();
+  readonly #room = new FirewallRoom();
   readonly #nodes: NodeChanges;
   readonly #rules: SiteRules;
   /** Pods of this node that have not finished, and the policies that are about them. */
@@ -144,6 +146,7 @@ export class AdminTable {
     const { site: failed } = this.#failures;
     if (failed !== undefined) this.#stale.set(failed, 'all');
     for (const site of this.#stale.keys()) for (const pod of limitParts(site)) this.#moved.add(pod);
+    for (const site of this.#room.settle(this.#stale.keys())) this.#stale.set(site, 'all');
     for (const [site, only] of inSafeOrder(this.#stale, (one) => this.#placeOf(one))) {
       this.#stale.delete(site);
       this.#compileOrClose(site, only);

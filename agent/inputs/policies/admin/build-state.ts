@@ -41,7 +41,7 @@ const rulesOf = (policy: AdminPolicy, onError: (error: unknown) => void): AdminS
 
 /** Where nobody is a subject yet. */
 export const newSite = (state: AdminState, network: string, families: SiteState['families']): SiteState => ({
-  ...{ state, network, families, first: undefined, parts: new Map(), excess: new Set() },
+  ...{ state, network, families, first: undefined, parts: new Map(), excess: new Set(), excessOfNode: undefined },
   whole: subjectSetOf({ network, policy: state.key }, undefined),
   ...{ sets: new Map(), notes: [], unwatch: [] },
 });

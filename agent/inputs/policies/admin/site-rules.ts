@@ -8,6 +8,7 @@ import type { PeerTable } from '../peer-table.ts';
 import { MAX_NUMBERS, type PortName, portNameText } from '../templates.ts';
 import type { SiteSet, SiteState } from './admin-state.ts';
 import { type CompiledAdminRule, compileAdmin, partText, type SubjectPart, type Surroundings } from './compile.ts';
+import { templatesOf } from './firewall-room.ts';
 import type { NodePeers } from './node-peers.ts';
 import { movesOf } from './safe-order.ts';
 import { setsAt } from './subject-parts.ts';
@@ -131,14 +132,18 @@ export class SiteRules {
 const NO_RULES: SiteSet['rules'] = new Map();
 
 const rulesOf = (
-  { state, network, families }: SiteState,
+  site: SiteState,
   part: SubjectPart,
   first: number,
   surroundings: Surroundings,
 ): CompiledAdminRule[] => {
-  const { key, policy, rules } = state;
+  const {
+    state: { key, policy },
+    network,
+    families,
+  } = site;
   return compileAdmin(
-    rules.templates,
+    templatesOf(site),
     part,
     { policy: key, tier: policy.tier, first, network, families },
     surroundings,

@@ -40,10 +40,14 @@ export const setsAt = (site: SiteState): ReadonlyMap<string, SubjectPart> =>
 
 /** Where it is not followed to the letter, as pods have more numbers than it may name. */
 export const problemsAt = ({ key, sites }: AdminState): Problem[] => {
+  const overRoom = [...sites.values()].flatMap(({ excessOfNode }) => excessOfNode?.message ?? []);
   const messages = [...sites.values()].flatMap(({ notes, excess, state }) =>
     excess.size > 0 ? [...notes, manyParts(state.rules.limit)] : notes,
   );
-  return [...new Set(messages)].map((message) => ({ object: key, severity: 'warning', message }));
+  return [
+    ...overRoom.map((message) => ({ object: key, message })),
+    ...[...new Set(messages)].map((message) => ({ object: key, severity: 'warning' as const, message })),
+  ];
 };
 
 const manyParts = (limit: number): string =>
