@@ -12,7 +12,7 @@ const SCHEMA = {
       maxRows: 1,
       indexes: [['name', 'tag']],
       columns: {
-        name: { type: 'string', mutable: false },
+        name: { type: { key: { type: 'string', minLength: 1, maxLength: 63 } }, mutable: false },
         tag: { type: { key: { type: 'integer', minInteger: 0, maxInteger: 4095 }, min: 0, max: 1 } },
         kind: { type: { key: { type: 'string', enum: ['set', ['a', 'b']] }, min: 0, max: 4 } },
         parts: { type: { key: { type: 'uuid', refTable: 'Part' }, min: 1, max: 'unlimited' } },
@@ -77,7 +77,7 @@ export const example: DatabaseModel<Example> = {
       indexes: [['name', 'tag']],
       columns: {
         kind: set('string', { max: 4 }),
-        name: scalar('string', { immutable: true }),
+        name: scalar({ type: 'string', minLength: 1, maxLength: 63 }, { immutable: true }),
         parts: set(ref('Part'), { min: 1 }),
         queues: map('integer', weakRef('Part')),
         seen: scalar('boolean', { ephemeral: true }),

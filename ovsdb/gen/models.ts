@@ -122,7 +122,10 @@ const flagsOf = ({ kind, min, max, ephemeral, immutable }: Column): string[] => 
 ];
 
 /** What an enum allows is left to the server: only the type has it. */
-const baseValue = ({ type, refTable, weak }: Base): string => {
+const baseValue = ({ type, refTable, weak, minLength, maxLength }: Base): string => {
+  const lengths = Object.entries({ minLength, maxLength }).filter(([, length]) => length !== undefined);
+  if (lengths.length > 0)
+    return `{ type: ${quote(type)}, ${lengths.map(([name, it]) => `${name}: ${it}`).join(', ')} }`;
   if (refTable === undefined) return quote(type);
   return `${weak ? 'weakRef' : 'ref'}(${quote(refTable)})`;
 };

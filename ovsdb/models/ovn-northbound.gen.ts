@@ -448,7 +448,7 @@ export const ovnNorthbound: DatabaseModel<OvnNorthbound> = {
         log: scalar('boolean'),
         match: scalar('string'),
         meter: optional('string'),
-        name: optional('string'),
+        name: optional({ type: 'string', maxLength: 63 }),
         options: map('string', 'string'),
         priority: scalar('integer'),
         sample_est: optional(ref('Sample')),

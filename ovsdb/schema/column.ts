@@ -10,6 +10,9 @@ export interface Base {
   /** Only with `refTable`: the reference keeps nothing alive and vanishes with its row. */
   readonly weak?: true;
   readonly enum?: readonly (string | number | boolean)[];
+  /** Only for `string`, in characters. */
+  readonly minLength?: number;
+  readonly maxLength?: number;
 }
 
 /**

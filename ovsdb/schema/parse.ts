@@ -55,12 +55,14 @@ const parseType = (type: unknown, path: string): Column => {
 
 const parseBase = (base: unknown, path: string): Base => {
   if (typeof base === 'string') return { type: atomType(base, path) };
-  const { type, refTable, refType, enum: choices } = object(base, path);
+  const { type, refTable, refType, enum: choices, minLength, maxLength } = object(base, path);
   return {
     type: atomType(type, path),
     ...(typeof refTable === 'string' && { refTable }),
     ...(refType === 'weak' && { weak: true as const }),
     ...(choices !== undefined && { enum: parseEnum(choices, path) }),
+    ...(typeof minLength === 'number' && { minLength }),
+    ...(typeof maxLength === 'number' && { maxLength }),
   };
 };
 

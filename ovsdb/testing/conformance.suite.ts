@@ -173,6 +173,16 @@ const CASES: readonly Case[] = [
     error: 'constraint violation',
   },
   {
+    name: 'refuses a string that is longer than the column takes',
+    transaction: [
+      {
+        ...{ op: 'insert', table: 'ACL' },
+        row: { name: 'n'.repeat(64), action: 'drop', direction: 'to-lport', match: 'ip4', priority: 1 },
+      },
+    ],
+    error: 'constraint violation',
+  },
+  {
     name: 'keeps an entry of a map that is inserted again',
     given: [[sw('s')], [config(['a', '1'])]],
     transaction: [

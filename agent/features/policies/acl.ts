@@ -30,7 +30,7 @@ export const policyAcl = (
     tier,
     match,
     log: log !== undefined,
-    name: log?.name.slice(0, MAX_NAME),
+    name: log?.name.slice(0, MAX_ACL_NAME),
     severity: log?.severity,
     meter: ACL_LOGGING_METER,
     external_ids: externalIds,
@@ -38,4 +38,4 @@ export const policyAcl = (
 });
 
 /** ovn-nb.ovsschema: `name` of ACL. */
-const MAX_NAME = 63;
+export const MAX_ACL_NAME = 63;

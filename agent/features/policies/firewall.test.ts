@@ -52,6 +52,13 @@ describe('a rule of a firewall', () => {
     expect(blue?.['acls']).toContain('ACL/blue-network-controller:EgressFirewall:r');
   });
 
+  it('has a name that the database takes, with its index, in a namespace with the longest name there is', () => {
+    const it = cluster();
+    it.facts.set('adminRule', 'r', { ...RULE, policy: `EgressFirewall/${'n'.repeat(63)}/default`, priority: 9990 });
+    const [row] = ofType(it, 'ACL', 'EgressFirewall');
+    expect(row).toMatchObject({ name: `EF:${'n'.repeat(57)}:10`, external_ids: { name: 'n'.repeat(63) } });
+  });
+
   it('has the port of the transit router on layer 2', () => {
     const it = cluster('layer2');
     it.facts.set('adminRule', 'r', { ...RULE, family: 6 });

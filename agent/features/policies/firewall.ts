@@ -21,7 +21,7 @@ import { firewallExempts } from '../../model/policies/firewall-exempts.ts';
 import { subjectSetName } from '../../model/policies/ids.ts';
 import { ACL_RANKS } from '../../model/registry/acls.ts';
 import type { View } from '../../model/view.ts';
-import { policyAcl } from './acl.ts';
+import { MAX_ACL_NAME, policyAcl } from './acl.ts';
 import { setOf } from './match.ts';
 
 type Acl = DesiredRow<OvnNorthbound, 'ACL'>;
@@ -48,7 +48,13 @@ export const firewallRule = (id: string, rule: AdminRuleFact, match: string, { n
       match: `${toOutside(network, view)} && ${match}`,
     },
   );
-  return { ...acl, columns: { ...acl.columns, name: `EF:${namespace}:${index}` } };
+  return { ...acl, columns: { ...acl.columns, name: aclName(namespace, index) } };
+};
+
+/** Of a long namespace the beginning: the server refuses a longer name, and what the rule denies would pass. */
+const aclName = (namespace: string, index: string): string => {
+  const room = MAX_ACL_NAME - `EF::${index}`.length;
+  return `EF:${namespace.slice(0, room)}:${index}`;
 };
 
 /** What it is not about goes on before its first rule. */

@@ -303,6 +303,10 @@ describe('plan', () => {
       { rows: [{ table: 'Logical_Switch', key: 's', columns: { name: 5 as unknown as string } }] },
     ],
     [
+      `ERR_OVSDB_INVALID: "a": name: expected at most 63 characters, got 64: "${'n'.repeat(64)}"`,
+      { rows: [{ table: 'ACL', key: 'a', columns: { name: 'n'.repeat(64) } }] },
+    ],
+    [
       'ERR_OVSDB_INVALID: "b": a row of Static_MAC_Binding cannot be recognised without the columns of a unique index',
       { rows: [{ table: 'Static_MAC_Binding', key: 'b', columns: { mac: 'm' } }] },
     ],

@@ -1,6 +1,7 @@
 /** Finds what is wrong with a wish by itself: no change of the database can make it right. */
 import { messageOf } from '../../../base/error-message.ts';
 import { encodeAtom, encodeValue } from '../../codec/encode.ts';
+import { SchemaError } from '../../errors.ts';
 import type { Base } from '../../schema/column.ts';
 import { columnModel } from '../../schema/model.ts';
 import type { WireAtom } from '../../wire/notation.ts';
@@ -46,8 +47,17 @@ export const columnProblem = (actual: ActualRows, table: string, name: string, v
 
 /** References are written as if they were resolved. */
 const placeholder = (base: Base, value: unknown): WireAtom => {
-  if (base.type !== 'uuid' || (!isRowRef(value) && !isForeignRef(value))) return encodeAtom(base, value);
+  if (base.type !== 'uuid' || (!isRowRef(value) && !isForeignRef(value)))
+    return withinLength(base, encodeAtom(base, value));
   return ['named-uuid', 'row'];
+};
+
+/** Found out by the server it would be too late: what the row belongs to may be written without it. */
+const withinLength = ({ minLength = 0, maxLength = Number.POSITIVE_INFINITY }: Base, atom: WireAtom): WireAtom => {
+  const length = typeof atom === 'string' ? [...atom].length : undefined;
+  if (length === undefined || (length >= minLength && length <= maxLength)) return atom;
+  const limit = length > maxLength ? `at most ${maxLength}` : `at least ${minLength}`;
+  throw new SchemaError(`expected ${limit} characters, got ${length}: ${JSON.stringify(atom).slice(0, 80)}`);
 };
 
 const attempt = (encode: () => unknown, where: string): Held | undefined => {

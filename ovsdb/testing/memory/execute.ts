@@ -175,6 +175,7 @@ const columns = (execution: Execution, table: string, row: WireRow): Row =>
       const value = decodeWire(column, resolved(execution, wire));
       checkSize(column, name, value, 'syntax error');
       checkEnum(column, value);
+      checkLength(column, value);
       return [name, isSetValue(value) ? [...new Set(value)] : value];
     }),
   );
@@ -213,6 +214,12 @@ const checkEnum = ({ key: { enum: choices } }: Column, value: Value): void => {
   const bad = choices === undefined ? undefined : asSet(value).find((element) => !choices.includes(element));
   if (bad === undefined) return;
   throw new Failure('constraint violation', `${JSON.stringify(bad)} is not one of the allowed values`);
+};
+
+const checkLength = ({ key: { minLength = 0, maxLength = Number.POSITIVE_INFINITY } }: Column, value: Value): void => {
+  const bad = asSet(value).find((it) => typeof it === 'string' && (it.length < minLength || it.length > maxLength));
+  if (bad === undefined) return;
+  throw new Failure('constraint violation', `${JSON.stringify(bad)} is shorter or longer than allowed`);
 };
 
 /** A set that is given with a wrong size is not understood; one that gets it by a mutation is refused. */
