@@ -49,9 +49,12 @@ export interface PolicyPort {
   readonly endPort?: number | undefined;
 }
 
+/** Both have the same specification. */
+export type PolicyKind = 'NetworkPolicy' | 'MultiNetworkPolicy';
+
 /** @throws ApiError */
-export const parseNetworkPolicy = (value: unknown): NetworkPolicy => {
-  const { metadata, spec } = parseWith(policySchema, value, describeRef(refOf('NetworkPolicy', value)));
+export const parseNetworkPolicy = (value: unknown, kind: PolicyKind = 'NetworkPolicy'): NetworkPolicy => {
+  const { metadata, spec } = parseWith(policySchema, value, describeRef(refOf(kind, value)));
   return {
     namespace: metadata.namespace,
     name: metadata.name,

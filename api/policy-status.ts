@@ -1,6 +1,6 @@
 /**
  * What an agent reports of network policies over its status socket: `GET /v1/policies`,
- * `/v1/policies?policy=NAMESPACE/NAME`, `?pod=NAMESPACE/NAME`, `?sets=NAME,NAME`, `/v1/policy-end?…` for one end of a
+ * `/v1/policies?policy=NAMESPACE/NAME` (or `MultiNetworkPolicy/NAMESPACE/NAME`), `?pod=NAMESPACE/NAME`, `?sets=NAME,NAME`, `/v1/policy-end?…` for one end of a
  * connection, `/v1/policy-matrix/NAMESPACE` for all between the pods of one. udnctl reads it; the shapes grow, they do not change.
  */
 import { z } from 'zod';
@@ -11,6 +11,10 @@ const tierSchema = z.enum(['admin', 'baseline', 'firewall']);
 const actionSchema = z.enum(['allow', 'deny', 'pass']);
 
 export const policyStatusSchema = z.object({
+  /** Absent: a NetworkPolicy. */
+  kind: z.literal('MultiNetworkPolicy').optional(),
+  /** Of a MultiNetworkPolicy: names of the networks that it is for, with commas. */
+  networks: z.string().optional(),
   namespace: z.string(),
   name: z.string(),
   /** Directions in which it isolates the pods that it selects. */
@@ -19,7 +23,7 @@ export const policyStatusSchema = z.object({
   problems: z.array(z.string()),
   /** What of it has no effect. */
   notes: z.array(z.string()).default([]),
-  /** Pods of this node that it selects, `namespace/name`. */
+  /** Pods of this node that it selects, `namespace/name`; of a MultiNetworkPolicy `namespace/name on NETWORK`. */
   targets: z.array(z.string()),
   /** How many rules it has on this node. */
   ruleCount: z.int(),
@@ -45,7 +49,7 @@ export const policyRuleStatusSchema = z.object({
   log: z.string().optional(),
   /** Pods of this node. */
   targets: z.array(z.string()),
-  /** Every policy that has it, `namespace/name`. */
+  /** Every policy that has it, `namespace/name`; MultiNetworkPolicies with their kind in front. */
   policies: z.array(z.string()),
   /** Its address set of targets: ACLs name it. */
   targetSet: z.string(),
@@ -57,6 +61,8 @@ export const policyRuleStatusSchema = z.object({
 export const isolatedPodSchema = z.object({
   pod: z.string(),
   network: z.string(),
+  /** It is about its attachments to this secondary network. */
+  isAttachment: z.boolean().optional(),
   /** With the policies that isolate it. */
   directions: z.array(
     z.object({

@@ -28,5 +28,12 @@ export const NODE_NETWORK_REPORTS = described(
   false,
   'v1alpha1',
 );
+export const MULTI_NETWORK_POLICIES = described(
+  'k8s.cni.cncf.io',
+  'multi-networkpolicies',
+  'MultiNetworkPolicy',
+  true,
+  'v1beta1',
+);
 export const EGRESS_FIREWALLS = described('k8s.ovn.org', 'egressfirewalls', 'EgressFirewall', true);
 export const NETWORK_ID_POOLS = described('k8s.ovn.org', 'networkidpools', 'NetworkIdPool', false, 'v1alpha1');

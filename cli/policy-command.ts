@@ -68,7 +68,7 @@ const listCommand = (): Command =>
 const showCommand = (): Command =>
   nodeAction(
     textCommand('show', 'show the rules of a network policy on a node, and the pods there that it isolates')
-      .argument('<policy>', 'NAMESPACE/NAME of a NetworkPolicy')
+      .argument('<policy>', 'NAMESPACE/NAME of a NetworkPolicy, or KIND/[NAMESPACE/]NAME of another policy')
       .addHelpText('after', '\nExit status: 0, or 1 when it cannot be followed or is not all programmed.'),
     {
       here: async (key: string, options: TextOptions) =>
@@ -91,16 +91,17 @@ const whyCommand = (): Command =>
       .argument('<pod>', 'NAMESPACE/NAME of the pod that connects')
       .argument('<pod>', 'NAMESPACE/NAME of the pod that it connects to, or an address')
       .argument('[port]', 'PORT or PROTOCOL/PORT of the destination, for example udp/53 (default: whatever is allowed)')
+      .option('--network <network>', 'name of a secondary network that both pods are attached to (default: their own)')
       .addHelpText('after', WHY_HELP),
   ).action(
     async (
       from: string,
       to: string,
       port: string | undefined,
-      options: TextOptions & WhereOptions,
+      options: TextOptions & WhereOptions & { readonly network?: string },
       command: Command,
     ) => {
-      const connection = connectionOf(from, to, port);
+      const connection = { ...connectionOf(from, to, port), network: options.network };
       if (options.node !== undefined) return await runOnNode(command, options, undefined);
       const { packet } = connection;
       const ends = isHere(command, options, from)

@@ -22,7 +22,6 @@ import {
 } from './commands/render.ts';
 import { completionCommand } from './completion/commands.ts';
 import { readManifestFiles } from './input/manifests.ts';
-import { passedOver } from './input/passed-over.ts';
 import { nodeCommands } from './node-commands.ts';
 import { policyCommand } from './policy-command.ts';
 
@@ -69,8 +68,7 @@ const renderCommand = (): Command =>
     .addOption(new Option('-o, --output <format>', 'output format').choices(['json', 'yaml', 'text']).default('json'))
     .action(async (options: RenderOptions) => {
       const cluster = clusterFromSettings(options.set);
-      const { objects, diagnostics: unread } = await readManifestFiles(options.filename);
-      const diagnostics = [...unread, ...passedOver(objects)];
+      const { objects, diagnostics } = await readManifestFiles(options.filename);
       const kubeletCgroup = kubeletCgroupFromSettings(options.set);
       const bridgeMappings = bridgeMappingsFromSettings(options.set);
       const networkRendering = networkRenderingFromSettings(options.set);

@@ -123,6 +123,7 @@ export const subjectsWith = (fact: ReadKind, id: string, facts: FactStore): AnyS
     case 'podPolicy':
     case 'decidedPod':
     case 'policiesFollowed':
+    case 'multiPolicies':
       return [];
   }
 };

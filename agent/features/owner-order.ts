@@ -3,6 +3,7 @@
  * pods. So nothing that a tenant names takes the place of infrastructure, whatever features are called.
  */
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
+import { podOfId } from '../model/facts.ts';
 import type { Feature } from '../model/fragment.ts';
 import { firewallOf } from '../model/policies/ids.ts';
 import { FEATURES } from './index.ts';
@@ -44,7 +45,7 @@ export const objectOfOwner = (owner: string): string => {
     case 'denyGroup':
       return owner;
     case 'policyPeer':
-      return `Pod/${subject}`;
+      return `Pod/${podOfId(subject)}`;
   }
 };
 

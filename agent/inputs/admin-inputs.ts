@@ -42,7 +42,7 @@ export const createAdminInputs = (common: (resource: ResourceType) => Common): A
 };
 
 /** Most clusters have no such definitions, and each agent asks for them. */
-const ABSENT_MS = 60_000;
+export const ABSENT_MS = 60_000;
 
 /** @returns what ends it */
 export const followAdminPolicies = (

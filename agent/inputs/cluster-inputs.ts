@@ -1,21 +1,22 @@
 /** Mirrors of the API's objects, each reduced to what the agent needs. */
 
-import { NETWORK_ATTACHMENT_DEFINITIONS, NETWORK_ID_POOLS } from '../../api/resources.ts';
+import { MULTI_NETWORK_POLICIES, NETWORK_ATTACHMENT_DEFINITIONS, NETWORK_ID_POOLS } from '../../api/resources.ts';
 import { messageOf } from '../../base/error-message.ts';
 import { createOutage, type Outage } from '../../kube/outage.ts';
 import { partOf } from '../../kube/reflector/part-of.ts';
 import { createReflector } from '../../kube/reflector/reflector.ts';
-import type { ObjectCache, Reflector, ReflectorObservation } from '../../kube/reflector/types.ts';
+import type { ObjectCache, Reflector, ReflectorObservation, ReflectorOptions } from '../../kube/reflector/types.ts';
 import { ENDPOINT_SLICES, NAMESPACES, NETWORK_POLICIES, NODES, PODS, SERVICES } from '../../kube/resources.ts';
 import type { KubeClient, ResourceType } from '../../kube/types.ts';
 import type { NamespaceFact, ServiceFact } from '../model/facts.ts';
-import { createAdminInputs } from './admin-inputs.ts';
+import { ABSENT_MS, createAdminInputs } from './admin-inputs.ts';
 import type { ClusterCaches } from './fact-feeder.ts';
 import { badNad, type ForeignNad, type NadProjection, projectNad } from './nad-projection.ts';
 import { projectNamespaceParts } from './namespace-parts.ts';
 import { type NodeProjection, projectNode } from './node-projection.ts';
 import { projectPodParts, samePodParts } from './pod-parts.ts';
 import type { PodProjection } from './pod-projection.ts';
+import { type MultiProjection, projectMultiPolicy } from './policies/multi-projection.ts';
 import { projectPolicy } from './policies/policy-projection.ts';
 import { type PolicyCaches, policyCaches } from './policy-caches.ts';
 import type { Problem } from './problem.ts';
@@ -76,6 +77,7 @@ export const createClusterInputs = ({
     equal: samePodParts,
   });
   const policies = createReflector({ ...common(NETWORK_POLICIES), project: projectPolicy });
+  const multi = createMultiPolicies(common(MULTI_NETWORK_POLICIES));
   const services = createReflector({ ...common(SERVICES), project: projectService });
   const slices = createReflector({ ...common(ENDPOINT_SLICES), project: projectSlice, indexes: SLICE_INDEXES });
   const idPools = createReflector({ ...common(NETWORK_ID_POOLS), project: projectRetiredIds, optional: true });
@@ -88,6 +90,7 @@ export const createClusterInputs = ({
     pods,
     services,
     networkpolicies: policies,
+    [MULTI_NETWORK_POLICIES.plural]: multi,
     ...admin.reflectors,
     endpointslices: slices,
   };
@@ -101,7 +104,7 @@ export const createClusterInputs = ({
     services,
     slices,
     idPools,
-    policies: policyCaches(policies, admin.caches, { nodes, namespaces, pods }),
+    policies: policyCaches(policies, admin.caches, { nodes, namespaces, pods, multi }),
     run: async (signal) => {
       await Promise.all(all.map((reflector) => reflector.run(signal)));
     },
@@ -113,14 +116,27 @@ export const createClusterInputs = ({
       Object.entries(byName)
         .filter(([, { synced }]) => !synced)
         .map(([resource]) => `${resource} are not synced from the API server yet${failures.get(resource) ?? ''}`),
-    problems: () => [
-      ...[...nodes.values()].flatMap(({ problems }) => problems),
-      ...[...localPods.values()].flatMap(({ problems }) => problems),
-      ...nads.bad.values().map(({ key, reason }) => badNad(key, reason)),
-      ...services.bad.values().map(({ key, reason }) => badService(key, reason)),
-      ...[...slices.values()].flatMap(({ problems }) => problems),
-      ...admin.problems(),
-      ...slices.bad.values().map(({ key, reason }) => badSlice(key, reason)),
-    ],
+    problems: () => [...problemsOf({ nodes, pods: localPods, nads, services, slices }), ...admin.problems()],
   };
 };
+
+/** Most clusters have no such definition, and each agent asks for it. */
+const createMultiPolicies = (
+  common: Pick<ReflectorOptions<MultiProjection>, 'client' | 'outage' | 'resource' | 'observe'>,
+): Reflector<MultiProjection> =>
+  createReflector({ ...common, project: projectMultiPolicy, optional: true, timings: { absentMs: ABSENT_MS } });
+
+const problemsOf = ({
+  nodes,
+  pods,
+  nads,
+  services,
+  slices,
+}: Pick<ClusterInputs, 'nodes' | 'pods' | 'nads' | 'services' | 'slices'>): Problem[] => [
+  ...[...nodes.values()].flatMap(({ problems }) => problems),
+  ...[...pods.values()].flatMap(({ problems }) => problems),
+  ...nads.bad.values().map(({ key, reason }) => badNad(key, reason)),
+  ...services.bad.values().map(({ key, reason }) => badService(key, reason)),
+  ...[...slices.values()].flatMap(({ problems }) => problems),
+  ...slices.bad.values().map(({ key, reason }) => badSlice(key, reason)),
+];

@@ -9,20 +9,21 @@ import { keyOf } from '../../kube/object-key.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { type PodProjection, projectPod, samePod } from './pod-projection.ts';
 import type { PolicyPod } from './policies/types.ts';
-import { NO_ADDRESSES, type PeerAddresses, peerAddresses, projectPolicyPod } from './policy-pod.ts';
+import { NO_ADDRESSES, type PeerAddresses, peerAddresses, projectPolicyPod, selectedAddresses } from './policy-pod.ts';
 
 export interface PodParts {
   /** Absent where no fragment is about the pod. */
   readonly pod: PodProjection | undefined;
   readonly policyPod: PolicyPod;
-  /** Of the annotation with its addresses, which is not kept: a cluster has many pods. */
+  /** Of the annotations with its addresses and with what it selects, which are not kept: a cluster has many pods. */
   readonly digest: number | undefined;
 }
 
 /** @param before as the same pod was projected before: a heartbeat of its status parses no annotation */
 export const projectPodParts = (object: KubeObject, localNode: string, before?: PodParts): PodParts => {
   const annotation = object.metadata.annotations?.[POD_ANNOTATIONS.networks];
-  const digest = annotation === undefined ? undefined : digestOf(annotation);
+  const selection = object.metadata.annotations?.[POD_ANNOTATIONS.selection];
+  const digest = annotation === undefined ? undefined : digestOf(annotation, selection);
   const same = before?.digest === digest ? before : undefined;
   const policyPod = projectPolicyPod(object, localNode);
   // Of other nodes, the annotation alone says whether a fragment is about a pod.
@@ -31,7 +32,7 @@ export const projectPodParts = (object: KubeObject, localNode: string, before?: 
   const addresses = (): PeerAddresses =>
     same !== undefined && same.policyPod.node === policyPod.node
       ? same.policyPod.addresses
-      : peerAddresses(pod?.fact.networks ?? annotation, keyOf(object));
+      : selectedAddresses(peerAddresses(pod?.fact.networks ?? annotation, keyOf(object)), keyOf(object), selection);
   const isAddressed = policyPod.node !== undefined && policyPod.isHost !== true;
   return {
     pod: kept(before?.pod, pod, samePod),
@@ -58,4 +59,8 @@ const kept = <T>(before: T | undefined, after: T | undefined, equal: (a: T, b: T
 const keptAs = (before: PolicyPod | undefined, after: PolicyPod): PolicyPod => kept(before, after, jsonEqual) ?? after;
 
 /** A number is smaller than the text, and than a longer digest: whoever makes two texts collide has to be allowed to write them, both on one pod. */
-const digestOf = (text: string): number => createHash('sha256').update(text).digest().readUIntBE(0, 6);
+const digestOf = (networks: string, selection: string | undefined): number => {
+  const hash = createHash('sha256').update(networks);
+  if (selection !== undefined) hash.update('\u0000').update(selection);
+  return hash.digest().readUIntBE(0, 6);
+};

@@ -7,11 +7,15 @@ import type { NamespaceParts } from './namespace-parts.ts';
 import type { NodeProjection } from './node-projection.ts';
 import type { PodParts } from './pod-parts.ts';
 import type { PolicyNode } from './policies/admin/node-peers.ts';
+import type { MultiIndex } from './policies/multi-index.ts';
+import type { MultiProjection } from './policies/multi-projection.ts';
 import type { PolicyIndex } from './policies/policy-index.ts';
 import type { PolicyNamespace, PolicyPod, PolicyProjection } from './policies/types.ts';
 
 export interface PolicyCaches {
   readonly policies: ObjectCache<PolicyProjection>;
+  /** MultiNetworkPolicies; absent: there are none. */
+  readonly multi?: ObjectCache<MultiProjection> | undefined;
   /** All of the cluster. */
   readonly pods: ObjectCache<PolicyPod>;
   readonly namespaces: ObjectCache<PolicyNamespace>;
@@ -21,6 +25,7 @@ export interface PolicyCaches {
 
 /** Mirrors with what policies are about among their parts. */
 interface Wholes {
+  readonly multi?: ObjectCache<MultiProjection>;
   readonly nodes: ObjectCache<Pick<NodeProjection, 'peer'>>;
   readonly namespaces: ObjectCache<Pick<NamespaceParts, 'policy'>>;
   readonly pods: ObjectCache<Pick<PodParts, 'policyPod'>>;
@@ -29,9 +34,9 @@ interface Wholes {
 export const policyCaches = (
   policies: ObjectCache<PolicyProjection>,
   admin: AdminCaches,
-  { nodes, namespaces, pods }: Wholes,
+  { nodes, namespaces, pods, multi }: Wholes,
 ): PolicyCaches => ({
-  ...{ policies, admin },
+  ...{ policies, admin, multi },
   nodes: partOf(nodes, ({ peer }) => peer, jsonEqual),
   namespaces: partOf(namespaces, ({ policy }) => policy),
   pods: partOf(pods, ({ policyPod }) => policyPod),
@@ -40,7 +45,7 @@ export const policyCaches = (
 export type PolicyFollower = Pick<
   PolicyIndex,
   'changeNode' | 'changeAdminPolicy' | 'changeNamespace' | 'changePod' | 'changePolicy'
->;
+> & { readonly changeMultiPolicy: MultiIndex['changePolicy'] };
 
 /**
  * To be called after those who keep the facts about pods, namespaces and networks: a change reaches each of them in the same turn, and
@@ -49,7 +54,7 @@ export type PolicyFollower = Pick<
  */
 export const followPolicies = (
   index: PolicyFollower,
-  { policies, admin, pods, nodes, namespaces }: PolicyCaches,
+  { policies, admin, pods, nodes, namespaces, multi }: PolicyCaches,
 ): (() => void) => {
   const subscriptions = [
     nodes.subscribe(({ key, after }) => index.changeNode(key, after)),
@@ -58,6 +63,7 @@ export const followPolicies = (
     namespaces.subscribe(({ key, after }) => index.changeNamespace(key, after)),
     pods.subscribe(({ key, after }) => index.changePod(key, after)),
     policies.subscribe(({ key, after }) => index.changePolicy(key, after)),
+    ...(multi === undefined ? [] : [multi.subscribe(({ key, after }) => index.changeMultiPolicy(key, after))]),
   ];
   return () => {
     for (const unsubscribe of subscriptions) unsubscribe();

@@ -9,6 +9,8 @@ import type { FactStore, FactWriter } from '../model/fact-store.ts';
 import type { FactKind } from '../model/facts.ts';
 import type { LocalSettings } from '../model/view.ts';
 import { type DomainTable, DomainUses } from './policies/domain-table.ts';
+import { inTurn } from './policies/in-turn.ts';
+import { MultiIndex } from './policies/multi-index.ts';
 import { PolicyIndex } from './policies/policy-index.ts';
 import { followPolicies, type PolicyCaches, type PolicyFollower } from './policy-caches.ts';
 import type { Problem } from './problem.ts';
@@ -28,6 +30,7 @@ export class PolicyKeeper {
   readonly #options: PolicyKeeperOptions;
   readonly #backoff = new Backoff({ minMs: 1000, maxMs: MAX_WAIT_MS });
   #index: PolicyIndex;
+  #multi: MultiIndex;
   /** Of the index. */
   #domains: DomainUses;
   #unfollow: () => void = () => undefined;
@@ -41,6 +44,7 @@ export class PolicyKeeper {
     this.#options = options;
     this.#domains = new DomainUses(options.domains);
     this.#index = this.#newIndex(facts);
+    this.#multi = this.#newMulti(facts);
     if (caches !== undefined) this.#unfollow = followPolicies(this.#follower(), caches);
   }
 
@@ -49,19 +53,43 @@ export class PolicyKeeper {
     return this.#index;
   }
 
+  /** Of MultiNetworkPolicies. Not to be held either. */
+  get multi(): MultiIndex {
+    return this.#multi;
+  }
+
+  /** Who has no caches says so of a pod. */
+  changePod(...change: Parameters<PolicyIndex['changePod']>): void {
+    this.#follower().changePod(...change);
+  }
+
+  /** What could not be followed because of an error of the agent's own. */
+  failed(): Problem[] {
+    return [...this.#index.failed(), ...this.#multi.failed()];
+  }
+
   /** How often the index was replaced. */
   get rebuilds(): number {
     return this.#rebuilds;
   }
 
   problems(): Problem[] {
-    return this.#index.problems();
+    return [...this.#index.problems(), ...this.#multi.problems()];
+  }
+
+  /** Those that are this node's to report: what is the same on all nodes the cluster manager reports. */
+  localProblems(): Problem[] {
+    return [...this.#index.problems(), ...this.#multi.localProblems()];
   }
 
   stop(): void {
     this.#cancel?.();
     this.#unfollow();
-    this.#index.stop();
+    this.#stopIndexes();
+  }
+
+  #stopIndexes(): void {
+    inTurn([() => this.#index.stop(), () => this.#multi.stop()]);
   }
 
   #newIndex(writer: FactWriter): PolicyIndex {
@@ -69,9 +97,14 @@ export class PolicyKeeper {
     return new PolicyIndex({ facts, settings, writer, domains: this.#domains, onFailure: () => this.#schedule() });
   }
 
+  #newMulti(writer: FactWriter): MultiIndex {
+    const { facts, settings } = this.#options;
+    return new MultiIndex({ facts, settings, writer, onFailure: () => this.#schedule() });
+  }
+
   /** What even escapes the index has not reached it. */
   #follower(): PolicyFollower {
-    const index = this.#index;
+    const [index, multi] = [this.#index, this.#multi];
     const guard =
       <Args extends readonly unknown[]>(change: (...args: Args) => void) =>
       (...args: Args): void => {
@@ -85,9 +118,12 @@ export class PolicyKeeper {
     return {
       changeNode: guard((...change) => index.changeNode(...change)),
       changeAdminPolicy: guard((...change) => index.changeAdminPolicy(...change)),
-      changeNamespace: guard((...change) => index.changeNamespace(...change)),
-      changePod: guard((...change) => index.changePod(...change)),
+      changeNamespace: guard((...change) =>
+        inTurn([() => index.changeNamespace(...change), () => multi.changeNamespace(...change)]),
+      ),
+      changePod: guard((...change) => inTurn([() => index.changePod(...change), () => multi.changePod(...change)])),
       changePolicy: guard((...change) => index.changePolicy(...change)),
+      changeMultiPolicy: guard((...change) => multi.changePolicy(...change)),
     };
   }
 
@@ -107,11 +143,12 @@ export class PolicyKeeper {
   #rebuild(caches: PolicyCaches): void {
     const { facts, domains } = this.#options;
     this.#unfollow();
-    this.#index.stop();
+    this.#stopIndexes();
     const ledger = new Ledger(facts);
     const before = this.#domains;
     this.#domains = new DomainUses(domains);
     this.#index = this.#newIndex(ledger);
+    this.#multi = this.#newMulti(ledger);
     this.#unfollow = followPolicies(this.#follower(), caches);
     ledger.dropOthers();
     before.end();
@@ -125,7 +162,7 @@ const MAX_WAIT_MS = 600_000;
 /** Facts that policies alone are kept by. */
 const KINDS = [
   ...(['policyRule', 'adminRule', 'subjectSet', 'peerSet', 'denyGroup'] as const),
-  ...(['podPolicy', 'policyPeer', 'decidedPod'] as const),
+  ...(['podPolicy', 'policyPeer', 'decidedPod', 'multiPolicies'] as const),
 ] satisfies readonly FactKind[];
 
 /** Which facts the new index has written, until those of the old one are gone. */

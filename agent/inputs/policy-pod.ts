@@ -1,7 +1,9 @@
 /** What network policies need of a Pod. There are many: equal labels and ports are one object, and so are texts that many pods have. */
 import { z } from 'zod';
+import { attachmentsOf, parseNetworkSelections } from '../../api/annotations/network-selection.ts';
 import { type PodNetworks, parsePodNetworks } from '../../api/annotations/pod-networks.ts';
 import type { Labels } from '../../api/label-selector.ts';
+import { parseNadKey } from '../../api/names.ts';
 import { parseWith } from '../../api/parse.ts';
 import { ownText } from '../../base/own-text.ts';
 import { SingleMap } from '../../base/single-map.ts';
@@ -47,6 +49,24 @@ export const peerAddresses = (from: PodNetworks | string | undefined, pod: strin
   const entries = open.map(([nadKey, { ipAddresses }]) => [TEXTS.one(nadKey), ipAddresses.map(ownAddress)] as const);
   const [only] = entries;
   return only !== undefined && entries.length === 1 ? new SingleMap(...only) : new Map(entries);
+};
+
+/**
+ * Without those on networks of other namespaces' NADs that the pod does not select, as for its ports: whoever makes a pod writes entries as he
+ * likes. A pod keeps those of its own namespace when the selection is edited.
+ * @param pod `namespace/name` @param selection the annotation
+ */
+export const selectedAddresses = (
+  addresses: PeerAddresses,
+  pod: string,
+  selection: string | undefined,
+): PeerAddresses => {
+  const own = pod.split('/', 1)[0];
+  const isOther = (key: string): boolean => (parseNadKey(key)?.namespace ?? own) !== own;
+  if (![...addresses.keys()].some(isOther)) return addresses;
+  const selections = readOr(`Pod/${pod}`, [], () => parseNetworkSelections(selection ?? '', pod)) ?? [];
+  const selected = new Set(attachmentsOf(selections).map(({ nadKey }) => nadKey));
+  return new Map([...addresses].filter(([key]) => !isOther(key) || selected.has(key)));
 };
 
 export const NO_ADDRESSES: PeerAddresses = new Map();

@@ -6,13 +6,13 @@ import type { AgentMetrics } from './metrics.ts';
 export const observePolicies = (
   { gauge }: Pick<AgentMetrics, 'gauge'>,
   facts: FactStore,
-  policies: Pick<PolicyKeeper, 'index' | 'rebuilds'>,
+  policies: Pick<PolicyKeeper, 'failed' | 'rebuilds'>,
 ): void => {
   gauge('udn_agent_policy_rules', () => [...facts.ids('policyRule')].length);
   gauge('udn_agent_firewall_rules', () => firewallRulesIn(facts));
   gauge('udn_agent_policy_peer_sets', () => [...facts.ids('peerSet')].length);
   gauge('udn_agent_policy_set_members', () => membersIn(facts));
-  gauge('udn_agent_policy_failures', () => policies.index.failed().length);
+  gauge('udn_agent_policy_failures', () => policies.failed().length);
   gauge('udn_agent_policy_rebuilds', () => policies.rebuilds);
 };
 

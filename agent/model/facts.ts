@@ -283,13 +283,15 @@ export interface Facts {
   readonly domainAddresses: readonly Ip[];
   /** By the group's id. */
   readonly denyGroup: DenyGroupFact;
-  /** By `namespace/name`, of pods of this node that a policy selects. */
+  /** By `namespace/name` of pods of this node that a policy selects, and by `attachmentId` of those that a MultiNetworkPolicy selects. */
   readonly podPolicy: PodPolicyFact;
-  /** By `namespace/name`, of pods of this node: which policies select it is known, and `podPolicy` says what follows. */
+  /** By `namespace/name`, of pods of this node: which policies select it is known, and `podPolicy` says what follows. By `attachmentId`, too. */
   readonly decidedPod: true;
   /** `LOCAL`: policies are followed, so that a pod is not to have a port before `decidedPod`. */
   readonly policiesFollowed: true;
-  /** By `namespace/name`, of pods of any node. */
+  /** By name of a secondary network: MultiNetworkPolicies name it, so that no attachment is to have a port before its `decidedPod`. */
+  readonly multiPolicies: true;
+  /** By `namespace/name`, of pods of any node; as a peer on a secondary network by `attachmentId`. */
   readonly policyPeer: PolicyPeerFact;
 }
 
@@ -304,6 +306,20 @@ export type ReadKind = Exclude<FactKind, BareKind>;
 
 /** Node names have no slash (RFC 1123), so this is unique whatever a network is called. */
 export const nodeSubnetsId = (node: string, network: string): string => `${node}/${network}`;
+
+/** Of a pod on a secondary network: names of pods have no blank. @param pod `namespace/name` */
+export const attachmentId = (pod: string, network: string): string => `${pod}${ON}${network}`;
+
+/** @param id `namespace/name`, or `attachmentId` */
+export const podOfId = (id: string): string => id.split(ON, 1)[0] ?? id;
+
+/** Undefined: it is of no secondary network. */
+export const networkOfId = (id: string): string | undefined => {
+  const at = id.indexOf(ON);
+  return at < 0 ? undefined : id.slice(at + ON.length);
+};
+
+const ON = ' on ';
 
 export const externalAddressId = (ip: Ip, { protocol, port }: Pick<ServicePort, 'protocol' | 'port'>): string =>
   `${ip} ${protocol}/${port}`;

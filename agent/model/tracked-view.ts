@@ -6,6 +6,7 @@ import type { DomainName } from '../../net/domain-name.ts';
 import type { Ip } from '../../net/ip.ts';
 import type { FactCell, FactStore } from './fact-store.ts';
 import {
+  attachmentId,
   type CgroupFact,
   type Facts,
   type GatewayFact,
@@ -216,6 +217,13 @@ export class TrackedView implements View {
 
   isPolicyDecided(key: string): boolean {
     return this.#value('policiesFollowed', LOCAL) === undefined || this.#value('decidedPod', key) === true;
+  }
+
+  isAttachmentDecided(key: string, network: string): boolean {
+    return (
+      this.#value('multiPolicies', network) === undefined ||
+      this.#value('decidedPod', attachmentId(key, network)) === true
+    );
   }
 
   #value<Kind extends ReadKind>(kind: Kind, id: string): Facts[Kind] | undefined {

@@ -115,8 +115,10 @@ export interface View extends LocalSettings {
   /** What a domain name stands for, sorted; empty: nothing that is known. */
   domainAddresses(name: DomainName): readonly Ip[];
   denyGroup(id: string): DenyGroupFact | undefined;
-  /** Of a pod of this node; absent where no policy selects it. @param key `namespace/name` */
+  /** Of a pod of this node; absent where no policy selects it. @param key `namespace/name`, or `attachmentId` */
   podPolicy(key: string): PodPolicyFact | undefined;
   /** Whether `podPolicy` is what policies say of a pod of this node. @param key `namespace/name` */
   isPolicyDecided(key: string): boolean;
+  /** The same of a pod's attachments to a secondary network. @param key `namespace/name` */
+  isAttachmentDecided(key: string, network: string): boolean;
 }

@@ -22,6 +22,7 @@ import { projectNamespaceParts } from '../inputs/namespace-parts.ts';
 import { projectNode } from '../inputs/node-projection.ts';
 import { projectPodParts } from '../inputs/pod-parts.ts';
 import { projectAdminPolicy } from '../inputs/policies/admin/admin-projection.ts';
+import { projectMultiPolicy } from '../inputs/policies/multi-projection.ts';
 import { projectPolicy } from '../inputs/policies/policy-projection.ts';
 import { policyCaches } from '../inputs/policy-caches.ts';
 import { peerAddresses } from '../inputs/policy-pod.ts';
@@ -91,7 +92,7 @@ export const renderNode = (input: RenderInput): RenderDocument => {
     const key = podKey(attached);
     const [fact, pod] = [facts.get('pod', key), caches.policies?.pods.get(key)];
     if (fact !== undefined && pod !== undefined)
-      feeder.policies.index.changePod(key, { ...pod, addresses: peerAddresses(fact.networks, key) });
+      feeder.policies.changePod(key, { ...pod, addresses: peerAddresses(fact.networks, key) });
   }
   engine.flush();
   const document = renderDocument(sinks, engine.diagnostics);
@@ -141,7 +142,10 @@ const readCaches = (objects: readonly KubeObject[], node: string, problems: Prob
     pods: partOf(pods, ({ pod }) => pod),
     services: read('Service', projectService),
     slices: read('EndpointSlice', projectSlice, SLICE_INDEXES),
-    policies: policyCaches(read('NetworkPolicy', projectPolicy), admin, { nodes, namespaces, pods }),
+    policies: policyCaches(read('NetworkPolicy', projectPolicy), admin, {
+      ...{ nodes, namespaces, pods },
+      multi: read('MultiNetworkPolicy', projectMultiPolicy),
+    }),
   };
   for (const cache of [caches.nodes, caches.pods, caches.slices])
     for (const one of cache.values()) problems.push(...one.problems);

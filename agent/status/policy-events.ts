@@ -1,5 +1,5 @@
 /**
- * Emits as events of NetworkPolicies and EgressFirewalls what this node cannot follow of them: a port's name that no pod has, a block of a
+ * Emits as events of NetworkPolicies, MultiNetworkPolicies and EgressFirewalls what this node cannot follow: a port's name that no pod has, a block of a
  * family that the network lacks, a limit that is exceeded. What nobody can read is the cluster manager's to report, once for all nodes.
  */
 import type { Clock } from '../../base/clock.ts';
@@ -13,7 +13,11 @@ interface PolicyIdentity extends PodIdentity {
   readonly kind: keyof typeof API_VERSIONS;
 }
 
-const API_VERSIONS = { NetworkPolicy: 'networking.k8s.io/v1', EgressFirewall: 'k8s.ovn.org/v1' } as const;
+const API_VERSIONS = {
+  NetworkPolicy: 'networking.k8s.io/v1',
+  MultiNetworkPolicy: 'k8s.cni.cncf.io/v1beta1',
+  EgressFirewall: 'k8s.ovn.org/v1',
+} as const;
 
 export const policyEvents =
   (recorder: Pick<EventRecorder, 'record'>): EmitPolicyEvent =>
@@ -64,7 +68,7 @@ export class PolicyEvents {
     const now = new Set<string>();
     for (const { object, message, cause } of problems()) {
       const [kind, namespace = '', name = ''] = object.split('/');
-      if ((kind !== 'NetworkPolicy' && kind !== 'EgressFirewall') || cause === 'object-unreadable') continue;
+      if (!isPolicyKind(kind) || cause === 'object-unreadable') continue;
       const text = `${object} ${message}`;
       now.add(text);
       if (this.#reported.has(text)) continue;
@@ -73,3 +77,6 @@ export class PolicyEvents {
     this.#reported = now;
   }
 }
+
+const isPolicyKind = (kind: string | undefined): kind is PolicyIdentity['kind'] =>
+  kind !== undefined && kind in API_VERSIONS;

@@ -25,7 +25,7 @@ export interface ProblemSources {
 }
 
 /** @param read what had to be asked for */
-export const reportProblems = (sources: ProblemSources, read: readonly ProblemStatus[] = []): ProblemStatus[] =>
+export const reportProblems = (sources: ProblemSources): ProblemStatus[] =>
   withRoots(
     eachOnce([
       ...sources
@@ -35,7 +35,6 @@ export const reportProblems = (sources: ProblemSources, read: readonly ProblemSt
       ...[...sources.diagnostics.values()].flat().map(ofDiagnostic),
       ...ofPods(sources),
       ...[...sources.reconcilers].flatMap(([backend, reconciler]) => ofReconciler(backend, reconciler, sources)),
-      ...read,
     ]),
   );
 

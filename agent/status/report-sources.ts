@@ -1,6 +1,5 @@
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
-import { readPolicies } from '../../kube/read-policies.ts';
 import { comparableFilters } from '../cni/comparable-filters.ts';
 import type { CniHandler } from '../cni/handler.ts';
 import type { OvsPorts } from '../cni/ovs-ports.ts';
@@ -15,7 +14,9 @@ import { problemsOfHealth } from '../health/component.ts';
 import { daemonVersions, problemsOfVersions } from '../health/daemon-versions.ts';
 import type { NodeHealth } from '../health/start.ts';
 import type { FactFeeder } from '../inputs/fact-feeder.ts';
+import { keyOfMulti } from '../inputs/policies/multi-notes.ts';
 import type { Problem } from '../inputs/problem.ts';
+import { networkOfId, podOfId } from '../model/facts.ts';
 import type { LocalSettings } from '../model/view.ts';
 import type { NodeKeeper } from '../node/node-keeper.ts';
 import { comparableMapping } from '../node/uplink/comparable-mapping.ts';
@@ -50,7 +51,7 @@ export interface Parts {
 
 /** What the status server reads, always as it is at the moment. */
 export const reportSources = ({
-  edges: { client, databases, drift, inputs, netlink },
+  edges: { databases, drift, inputs, netlink },
   core,
   ports,
   handler,
@@ -88,7 +89,6 @@ export const reportSources = ({
   domainState: (name) => domains.names.state(name),
   policyLookup: policyLookupOf({ inputs }, core.feeder),
   components: () => health.components(),
-  policies: (signal) => readPolicies(client, {}, signal),
   diagnostics: core.engine.diagnostics,
   inputProblems: () => [
     ...problemsOfHealth(node, health.components()),
@@ -154,12 +154,26 @@ const policyLookupOf = (
 ): PolicyLookup => ({
   problems: () => feeder.policies.problems(),
   isRead: () => inputs.isSynced(),
-  policies: () => inputs.policies.policies.keys(),
-  describe: (policy) => feeder.policies.index.reader.describePolicy(policy),
-  isolating: (pod) => feeder.policies.index.reader.isolating(pod),
+  policies: () => [...inputs.policies.policies.keys(), ...feeder.policies.multi.policies()],
+  describe: (policy) => {
+    const multi = keyOfMulti(policy);
+    return multi === undefined
+      ? feeder.policies.index.reader.describePolicy(policy)
+      : feeder.policies.multi.describe(multi);
+  },
+  isolating: (id) => {
+    const network = networkOfId(id);
+    return network === undefined
+      ? feeder.policies.index.reader.isolating(id)
+      : feeder.policies.multi.isolating(podOfId(id), network);
+  },
+  attachments: (pod) => feeder.policies.multi.attachmentsOf(pod),
   pods: () => inputs.policies.pods.entries(),
   pod: (key) => inputs.policies.pods.get(key),
-  policiesOfRule: (rule) => feeder.policies.index.reader.policiesOfRule(rule),
+  policiesOfRule: (rule) => [
+    ...feeder.policies.index.reader.policiesOfRule(rule),
+    ...feeder.policies.multi.policiesOfRule(rule),
+  ],
 });
 
 const SUBJECTS = new Map(FEATURES.map(({ name, over }) => [name, over]));

@@ -31,7 +31,6 @@ const sourcesOf = (it: TestCluster, states: Readonly<Record<string, Status>> = {
     registry,
     ports,
     podFailures: { of: () => undefined, entries: () => [] },
-    policies: () => Promise.resolve([]),
     ...noPolicies,
     shortageOf: () => undefined,
     isHere: (network) => !unused.includes(network),

@@ -23,14 +23,8 @@ import type { PolicyReportSources } from './policies/sources.ts';
 import type { ProblemSources } from './problems.ts';
 import { stateOf } from './programming-state.ts';
 import type { ServiceSources } from './service-report.ts';
-import type { PolicySources } from './unenforced-policies.ts';
 
-export interface ReportSources
-  extends ServiceSources,
-    DifferenceSources,
-    ProblemSources,
-    PolicySources,
-    PolicyReportSources {
+export interface ReportSources extends ServiceSources, DifferenceSources, ProblemSources, PolicyReportSources {
   readonly registry: AttachmentRegistry;
   readonly ports: Pick<OvsPorts, 'all'>;
   /** Why this node cannot give a pod an address now. @param pod `namespace/name` */

@@ -13,7 +13,6 @@ import { reportPolicies } from './policies/report.ts';
 import { reportProblems } from './problems.ts';
 import { type ReportSources, reportHealth, reportNetworks, reportNode, reportPods } from './report.ts';
 import { reportServices } from './service-report.ts';
-import { unenforcedPolicies } from './unenforced-policies.ts';
 
 export interface StatusServer {
   close(): Promise<void>;
@@ -25,7 +24,7 @@ const REPORTS: ReadonlyMap<string, Report> = new Map<string, Report>([
   ['/v1/node', reportNode],
   ['/v1/networks', reportNetworks],
   ['/v1/pods', reportPods],
-  ['/v1/problems', async (sources, signal) => reportProblems(sources, await unenforcedPolicies(sources, signal))],
+  ['/v1/problems', (sources) => reportProblems(sources)],
   ['/v1/policies', (sources) => reportPolicies(sources)],
   ['/v1/health', reportHealth],
   ['/v1/wanted', reportDesired],

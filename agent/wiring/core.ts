@@ -127,15 +127,17 @@ const reportPolicies = (
   { policies }: FactFeeder,
 ): (() => void) => {
   const events = new PolicyEvents({
-    problems: () => policies.problems(),
-    uidOf: (key, kind) =>
-      (kind === 'EgressFirewall' ? caches?.admin.EgressFirewall : caches?.policies)?.get(key)?.policy.uid,
+    problems: () => policies.localProblems(),
+    uidOf: (key, kind) => {
+      if (kind === 'MultiNetworkPolicy') return caches?.multi?.get(key)?.policy.policy.uid;
+      return (kind === 'EgressFirewall' ? caches?.admin.EgressFirewall : caches?.policies)?.get(key)?.policy.uid;
+    },
     emit: emitPolicyEvent,
     clock: systemClock,
   });
   const changed = (): void => events.changed();
   const ends = [
-    ...[caches?.policies.subscribe(changed), caches?.pods.subscribe(changed)],
+    ...[caches?.policies.subscribe(changed), caches?.pods.subscribe(changed), caches?.multi?.subscribe(changed)],
     caches?.admin.EgressFirewall?.subscribe(changed),
   ];
   return () => {

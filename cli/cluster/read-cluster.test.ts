@@ -3,7 +3,6 @@ import { expect, it } from 'vitest';
 import { cudn, layer2Udn, nad, namespace, pod, tenant } from '../../cluster-manager/testing/objects.ts';
 import { KubeError } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/types.ts';
-import { checkUnenforced } from '../commands/check/unenforced.ts';
 import { clusterNetworks, clusterPods, clusterServices } from '../commands/cluster-lists.ts';
 import { askWhy } from '../commands/why.ts';
 import { DEFAULT_ENTRY, entry, NOW, nadOf, settledNetwork, settledPod, warning } from '../why/testing/objects.ts';
@@ -171,47 +170,4 @@ it('what cannot be read at all is named', async () => {
     in: undefined,
   });
   expect(notes).toEqual([expect.stringMatching(/^not shown: Pod .*metadata\.name/)]);
-});
-
-const policy = (name: string, podSelector: object, namespace = 'red') => ({
-  ...{ kind: 'MultiNetworkPolicy', metadata: { namespace, name } },
-  spec: { podSelector },
-});
-const policies = [policy('all', {}), policy('app', { matchLabels: { app: 'x' } }), policy('other', {}, 'blue')];
-
-it.each([
-  ['pod', 'red/web', 'MultiNetworkPolicy red/all'],
-  ['cudn', 'shop', 'MultiNetworkPolicy red/all, MultiNetworkPolicy red/app'],
-] as const)('why %s names the policies that nobody enforces', async (kind, name, names) => {
-  const ask = (refused: Readonly<Record<string, number>>) =>
-    askWhy(server([...objects, ...policies], refused), { kind, name }, NOW);
-  const line = '  warning  policies';
-  const { lines, exitStatus } = await ask({});
-  expect(lines.filter((one) => one.startsWith(line))).toEqual([
-    expect.stringContaining(`ovn-udn does not enforce ${names}: what they deny is allowed`),
-  ]);
-  // What may not be read, or has no kind, is passed over, and nothing else changes.
-  for (const refused of [
-    { 'multi-networkpolicies': 403 },
-    { 'multi-networkpolicies': 404, adminnetworkpolicies: 403 },
-  ]) {
-    const without = await ask(refused);
-    expect(without.exitStatus).toBe(exitStatus);
-    expect(without.lines).toEqual(lines.filter((one) => !one.startsWith(line)));
-  }
-});
-
-it('check names the policies that nobody enforces', async () => {
-  expect(await checkUnenforced(server(policies, {}))).toEqual([
-    {
-      result: 'warning',
-      what: 'network policies, 3 of them',
-      message:
-        'ovn-udn does not enforce them: traffic that they deny is allowed: MultiNetworkPolicy blue/other, MultiNetworkPolicy red/all, MultiNetworkPolicy red/app',
-    },
-  ]);
-  expect(await checkUnenforced(server([], { 'multi-networkpolicies': 404 }))).toEqual([]);
-  expect(await checkUnenforced(server(policies, { 'multi-networkpolicies': 403 }))).toMatchObject([
-    { result: 'unknown' },
-  ]);
 });

@@ -9,7 +9,6 @@ import {
 } from '../../api/resources.ts';
 import { isForbidden, isNotFound } from '../../kube/errors.ts';
 import { readLease } from '../../kube/lease/lease-record.ts';
-import { readPolicies } from '../../kube/read-policies.ts';
 import { listAll } from '../../kube/reflector/list-all.ts';
 import { ENDPOINT_SLICES, EVENTS, LEASES, NAMESPACES, NODES, PODS, SERVICES } from '../../kube/resources.ts';
 import type { KubeClient, ResourceType } from '../../kube/types.ts';
@@ -28,8 +27,6 @@ export interface ReadOptions {
   readonly reservations?: boolean;
   /** What the agents report of their nodes; `reservations` has it, too. */
   readonly reports?: boolean;
-  /** Policies that nothing enforces, as far as the user may read them. */
-  readonly policies?: boolean;
   /** Read its Events, too: `involvedObject.name=web`. */
   readonly eventsOf?: { readonly namespace: string; readonly name: string } | undefined;
   /** Where the cluster manager's Lease is. Absent: nobody asks. */
@@ -50,7 +47,6 @@ export const readCluster = async (
     selectedPods = false,
     reservations = false,
     reports = reservations,
-    policies = false,
     eventsOf,
     programs,
     now,
@@ -60,9 +56,8 @@ export const readCluster = async (
   const unread: Unread[] = [];
   const list = (resource: ResourceType, options: Selection = {}): Promise<void> =>
     readList(client, resource, options, objects, unread);
-  const [leader, unenforced] = await Promise.all([
+  const [leader] = await Promise.all([
     programs === undefined ? undefined : readLeader(client, programs, unread),
-    policies ? readPolicies(client, { namespace, asAllowed: true }) : [],
     readNamespaces(client, namespace, objects, unread),
     list(USER_DEFINED_NETWORKS, { namespace }),
     list(CLUSTER_USER_DEFINED_NETWORKS),
@@ -78,7 +73,7 @@ export const readCluster = async (
       : list(EVENTS, { namespace: eventsOf.namespace, fieldSelector: `involvedObject.name=${eventsOf.name}` }),
   ]);
   unread.sort((a, b) => (a.what < b.what ? -1 : 1));
-  return snapshotOf({ objects, policies: unenforced, unread, leader, now, namespace });
+  return snapshotOf({ objects, unread, leader, now, namespace });
 };
 
 interface Selection {

@@ -5,7 +5,6 @@
 import { ApiError, describeFinding } from '../../api/errors.ts';
 import { parseNetworkIdPool, type RetiredEntry } from '../../api/network-id-pool.ts';
 import { describeRef, refOf } from '../../api/object.ts';
-import type { PolicyFacts } from '../../api/policy.ts';
 import { type ClaimFacts, claimFacts } from '../../cluster-manager/facts/claim-facts.ts';
 import { type NadFacts, nadFacts } from '../../cluster-manager/facts/nad-facts.ts';
 import { type NamespaceFacts, namespaceFacts } from '../../cluster-manager/facts/namespace-facts.ts';
@@ -43,8 +42,6 @@ export interface Snapshot {
   readonly reports: readonly ReportFacts[];
   readonly events: readonly EventState[];
   readonly services: readonly ServiceState[];
-  /** That nothing enforces; empty also when nobody asked. */
-  readonly policies: readonly PolicyFacts[];
   /** Undefined: it could not be read, or was not asked for. */
   readonly leader: Leader | undefined;
   readonly unread: readonly Unread[];
@@ -69,21 +66,13 @@ export interface SnapshotInput {
   readonly now: number;
   readonly namespace?: string | undefined;
   readonly leader?: Leader | undefined;
-  readonly policies?: readonly PolicyFacts[];
   readonly unread?: readonly Unread[];
 }
 
 /** Key of `Snapshot.networks`. */
 export const networkId = (kind: NetworkFacts['kind'], key: string): string => `${kind}/${key}`;
 
-export const snapshotOf = ({
-  objects,
-  now,
-  namespace,
-  leader,
-  policies = [],
-  unread = [],
-}: SnapshotInput): Snapshot => {
+export const snapshotOf = ({ objects, now, namespace, leader, unread = [] }: SnapshotInput): Snapshot => {
   const { slices, ...facts } = readFacts(objects);
   const { nads, pods } = facts;
   const slicesByService = Map.groupBy(slices, ({ service }) => service);
@@ -92,7 +81,6 @@ export const snapshotOf = ({
   const podsByNad = groupEach(pods.values(), usedNads);
   return {
     ...facts,
-    policies,
     now,
     namespace,
     leader,

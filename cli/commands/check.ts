@@ -18,7 +18,6 @@ import { checkNetworks } from './check/networks.ts';
 import { nodeTraces } from './check/node-traces.ts';
 import { checkOtherInstallations } from './check/other-installations.ts';
 import { checkAgents, checkClusterManager, checkLeader, checkNodes, checkOthers, checkOvn } from './check/running.ts';
-import { checkUnenforced } from './check/unenforced.ts';
 
 export interface CheckOptions {
   /** Of the programs. */
@@ -82,7 +81,6 @@ const isInstalled = async (client: KubeClient, { namespace, now }: CheckOptions)
     checkNetworks(client),
     checkKubeProxy(client, namespace),
     checkOthers(client),
-    checkUnenforced(client),
   ]);
   return findings.flat();
 };

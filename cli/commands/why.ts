@@ -61,7 +61,6 @@ export const askWhy = async (
     reports: question.kind === 'pod',
     ...(question.kind === 'service' && { services: true, selectedPods: true }),
     programs: PROGRAMS_NAMESPACE,
-    policies: true,
     now,
   });
   const result = why(question, sceneOf(snapshot));

@@ -2,7 +2,7 @@
 import type { AdminPolicyStatus, IsolatedPodStatus, PoliciesStatus, PolicyStatus } from '../../api/policy-status.ts';
 import { messageOf } from '../../base/error-message.ts';
 import { setOf, uuidOf } from '../node/wire-values.ts';
-import { adminStateText } from '../policy/list.ts';
+import { adminStateText, policyText } from '../policy/list.ts';
 import { NOT_READ } from '../policy/unread.ts';
 import { type Check, missing, ok, unknown } from './check.ts';
 import { type ExplainSources, rowWith } from './sources.ts';
@@ -38,16 +38,22 @@ const checksOf = async (sources: ExplainSources, status: PoliciesStatus, asked: 
 
 const networkPolicyChecks = async (
   sources: ExplainSources,
-  { policies, pods }: PoliciesStatus,
+  { policies: all, pods }: PoliciesStatus,
   { pod, port }: Pod,
 ): Promise<Check[]> => {
-  const isolated = pods.find((one) => one.pod === pod);
-  if (policies.length === 0) return [ok(WHAT, 'none isolates it')];
+  const isolated = pods.find((one) => one.pod === pod && one.isAttachment !== true);
+  const policies = all.filter(({ kind }) => kind === undefined);
+  const multi = [
+    ...brokenChecks(all.filter(({ kind }) => kind !== undefined)),
+    ...pods.filter(({ isAttachment }) => isAttachment === true).map(stateCheck),
+  ];
+  if (policies.length === 0) return [ok(WHAT, 'none isolates it'), ...multi];
   if (isolated === undefined) {
-    return [missing(WHAT, `${namesOf(policies)} isolate it, and it has no network yet`, `udnctl why ${pod}`)];
+    const why = `${namesOf(policies)} isolate it, and it has no network yet`;
+    return [missing(WHAT, why, `udnctl why ${pod}`), ...multi];
   }
   const groups = port === undefined ? [] : await groupChecks(sources, isolated, port);
-  return [...brokenChecks(policies), stateCheck(isolated), ...groups];
+  return [...brokenChecks(policies), stateCheck(isolated), ...groups, ...multi];
 };
 
 const brokenChecks = (policies: readonly PolicyStatus[]): readonly Check[] =>
@@ -61,12 +67,14 @@ const brokenChecks = (policies: readonly PolicyStatus[]): readonly Check[] =>
       ),
     );
 
-const stateCheck = ({ directions, ruleCount, state, message, pod }: IsolatedPodStatus): Check => {
+const stateCheck = (status: IsolatedPodStatus): Check => {
+  const { directions, ruleCount, state, message, pod, network, isAttachment } = status;
+  const what = isAttachment === true ? `policies on ${network}` : WHAT;
   const isolation = directions.map(({ direction, policies }) => `${direction} by ${policies.join(', ')}`).join('; ');
   const found = `isolated: ${isolation}; ${ruleCount} ${ruleCount === 1 ? 'rule' : 'rules'}`;
   return state === 'ready'
-    ? ok(WHAT, found)
-    : missing(WHAT, `${found}; ${state}: ${message ?? 'not programmed yet'}`, `udnctl diff; udnctl why ${pod}`);
+    ? ok(what, found)
+    : missing(what, `${found}; ${state}: ${message ?? 'not programmed yet'}`, `udnctl diff; udnctl why ${pod}`);
 };
 
 const adminCheck = (admin: AdminPolicyStatus, pod: string): Check => {
@@ -101,5 +109,4 @@ const groupChecks = async (
   );
 };
 
-const namesOf = (policies: readonly PolicyStatus[]): string =>
-  policies.map(({ namespace, name }) => `${namespace}/${name}`).join(', ');
+const namesOf = (policies: readonly PolicyStatus[]): string => policies.map(policyText).join(', ');

@@ -37,7 +37,6 @@ const serve = (host: Reconciler, extras?: StatusExtras) => {
       registry: new AttachmentRegistry(),
       ports: new FakePorts(),
       podFailures: { of: () => undefined, entries: () => [] },
-      policies: () => Promise.resolve([]),
       ...noPolicies,
       shortageOf: () => undefined,
       isHere: () => true,

@@ -64,6 +64,8 @@ export type PoliciesQuestion = { readonly policy: string } | { readonly pod: str
 
 export interface PolicyQuestion extends Pick<PolicyEndStatus, 'pod' | 'direction' | 'peer'> {
   readonly packet?: { readonly protocol: 'tcp' | 'udp' | 'sctp'; readonly port: number } | undefined;
+  /** A secondary network. */
+  readonly network?: string | undefined;
 }
 
 export const connectAgent = (socketPath: string): AgentClient => {
@@ -91,8 +93,10 @@ export const connectAgent = (socketPath: string): AgentClient => {
     services: (asked) => ask(`/v1/services/${encodeURIComponent(asked)}`, z.array(serviceStatusSchema)),
     policies: (about) =>
       ask(`/v1/policies${about === undefined ? '' : `?${new URLSearchParams({ ...about })}`}`, policiesSchema),
-    policyEnd: ({ packet, ...question }) =>
-      ask(`/v1/policy-end?${new URLSearchParams({ ...question, ...wordsOf(packet) })}`, policyEndSchema),
+    policyEnd: ({ packet, network, ...question }) => {
+      const words = { ...question, ...(network !== undefined && { network }), ...wordsOf(packet) };
+      return ask(`/v1/policy-end?${new URLSearchParams(words)}`, policyEndSchema);
+    },
     policyMatrix: (namespace) => ask(`/v1/policy-matrix/${encodeURIComponent(namespace)}`, policyMatrixSchema),
   };
 };

@@ -15,15 +15,17 @@ export interface Connection {
   /** `namespace/name`, or an address. */
   readonly to: string;
   readonly packet: AskedPacket | undefined;
+  /** Name of a secondary network that both are attached to; absent: their own. */
+  readonly network?: string | undefined;
 }
 
 /** An end whose pod is not on this node is not known here. */
 export const endsHere = async (
   agent: Pick<AgentClient, 'policyEnd'>,
-  { from, to, packet }: Connection,
+  { from, to, packet, network }: Connection,
 ): Promise<Ends> => ({
-  egress: await agent.policyEnd({ pod: from, direction: 'Egress', peer: to, packet }),
-  ...(!isIp(to) && { ingress: await agent.policyEnd({ pod: to, direction: 'Ingress', peer: from, packet }) }),
+  egress: await agent.policyEnd({ pod: from, direction: 'Egress', peer: to, packet, network }),
+  ...(!isIp(to) && { ingress: await agent.policyEnd({ pod: to, direction: 'Ingress', peer: from, packet, network }) }),
 });
 
 /** An end whose node cannot be asked is not known, and so not allowed. */
@@ -59,7 +61,8 @@ const ingressOf = ({ ingress }: NodeAnswer): PolicyEndStatus => {
   return ingress;
 };
 
-const askNode = (tools: NodeTools, node: string, { from, to, packet }: Connection): Promise<NodeAnswer> => {
+const askNode = (tools: NodeTools, node: string, { from, to, packet, network }: Connection): Promise<NodeAnswer> => {
   const words = packet === undefined ? [] : [`${packet.protocol}/${packet.port}`];
-  return answerOfNode(tools, node, ['policy', 'why', '--output=json', '--', from, to, ...words], whySchema);
+  const options = ['--output=json', ...(network === undefined ? [] : [`--network=${network}`])];
+  return answerOfNode(tools, node, ['policy', 'why', ...options, '--', from, to, ...words], whySchema);
 };

@@ -59,10 +59,7 @@ const explainerOf = (
       if (ofAdmin !== undefined) return adminTexts(ofAdmin, line);
       return (groups.get(name.slice(1)) ?? [])
         .filter(({ pod, direction }) => isTraced(pod, direction))
-        .map(
-          ({ pod, direction, policies }) =>
-            `${pod} is isolated for ${direction} by NetworkPolicy ${policies.join(', ')}`,
-        );
+        .map(({ pod, direction, policies }) => `${pod} is isolated for ${direction} by ${policiesText(policies)}`);
     });
 };
 
@@ -79,7 +76,11 @@ export const namesIn = (lines: readonly string[]): readonly string[] => [
 ];
 
 const ruleText = ({ direction, peers, ports, policies }: PolicyRuleStatus): string =>
-  `allowed ${direction === 'Ingress' ? 'from' : 'to'} ${peers}, ${ports}, by NetworkPolicy ${policies.join(', ')}`;
+  `allowed ${direction === 'Ingress' ? 'from' : 'to'} ${peers}, ${ports}, by ${policiesText(policies)}`;
+
+/** Those of a network are of one kind, which MultiNetworkPolicies name. */
+const policiesText = (policies: readonly string[]): string =>
+  `${policies.some((one) => one.startsWith('MultiNetworkPolicy/')) ? '' : 'NetworkPolicy '}${policies.join(', ')}`;
 
 type AdminRule = AdminPolicyStatus['rules'][number] & Pick<AdminPolicyStatus, 'policy'>;
 

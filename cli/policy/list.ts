@@ -29,7 +29,7 @@ export const listPolicies = async (
       (namespace === undefined || policy.namespace === namespace),
   );
   const rows = shown.map((policy) => [
-    `${policy.namespace}/${policy.name}`,
+    policyText(policy),
     policy.types.join('\n'),
     String(policy.targets.length),
     String(policy.ruleCount),
@@ -54,6 +54,10 @@ export const listPolicies = async (
     exitStatus: found.isRead ? 0 : 1,
   };
 };
+
+/** As `udnctl policy show` takes it. */
+export const policyText = ({ kind, namespace, name }: Pick<PolicyStatus, 'kind' | 'namespace' | 'name'>): string =>
+  `${kind === undefined ? '' : `${kind}/`}${namespace}/${name}`;
 
 const adminTables = (all: readonly AdminPolicyStatus[]): Output['tables'] => {
   const [firewalls, admin] = [all.filter(isFirewall), all.filter((one) => !isFirewall(one))];

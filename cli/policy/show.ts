@@ -10,7 +10,7 @@ import type {
 import { CliError } from '../errors.ts';
 import type { AgentClient } from '../node/agent-client.ts';
 import type { TextOutput } from '../output/format.ts';
-import { adminStateText, stateText } from './list.ts';
+import { adminStateText, policyText, stateText } from './list.ts';
 import { NOT_READ } from './unread.ts';
 
 export interface ShowOutput extends TextOutput {
@@ -20,7 +20,7 @@ export interface ShowOutput extends TextOutput {
 
 /** @throws CliError, status 2 for what is no policy's name */
 export const showPolicy = async (agent: Pick<AgentClient, 'policies'>, key: string): Promise<ShowOutput> => {
-  if (!/^([^/\s]+\/[^/\s]+|EgressFirewall\/[^/\s]+\/[^/\s]+)$/.test(key))
+  if (!/^([^/\s]+\/[^/\s]+|(EgressFirewall|MultiNetworkPolicy)\/[^/\s]+\/[^/\s]+)$/.test(key))
     throw new CliError(`a policy is NAMESPACE/NAME, not "${key}"`, 2);
   const { isRead, policies, rules, pods, admin: [admin] = [] } = await agent.policies({ policy: key });
   const [policy] = policies;
@@ -33,7 +33,7 @@ export const showPolicy = async (agent: Pick<AgentClient, 'policies'>, key: stri
   return {
     data: { policy, rules, pods },
     lines: [
-      `NetworkPolicy ${key}: ${state}`,
+      `${titleOf(policy)}: ${state}`,
       ...(isRead ? [] : [NOT_READ]),
       ...policy.problems.map((problem) => `  cannot be followed: ${problem}`),
       ...policy.notes.map((note) => `  note: ${note}`),
@@ -45,10 +45,17 @@ export const showPolicy = async (agent: Pick<AgentClient, 'policies'>, key: stri
   };
 };
 
+const titleOf = ({ kind, networks, namespace, name }: PolicyStatus): string => {
+  const where = networks === undefined ? '' : `, for ${networks === '' ? 'no network that is known' : networks}`;
+  return `${kind ?? 'NetworkPolicy'} ${namespace}/${name}${where}`;
+};
+
 const kindOf = (key: string): string =>
   [...ADMIN_POLICY_KINDS, 'EgressFirewall'].some((kind) => key.startsWith(`${kind}/`))
     ? `pods that ${key} is about`
-    : `NetworkPolicy ${key}`;
+    : key.startsWith('MultiNetworkPolicy/')
+      ? key
+      : `NetworkPolicy ${key}`;
 
 const showAdmin = (admin: AdminPolicyStatus): ShowOutput => {
   const { policy, tier, problems, targets, rules, state, domains = [] } = admin;
@@ -110,7 +117,7 @@ const ruleLine = ({ direction, peers, peerPods, ports, stateless }: PolicyRuleSt
 
 const detailLines = (policy: PolicyStatus, rule: PolicyRuleStatus): readonly string[] => {
   const { network, log, state, message, targets } = rule;
-  const others = rule.policies.filter((one) => one !== `${policy.namespace}/${policy.name}`);
+  const others = rule.policies.filter((one) => one !== policyText(policy));
   return [
     `      for ${targets.join(', ')} on ${network}`,
     ...(others.length === 0 ? [] : [`      the same rule as of ${others.join(', ')}`]),
@@ -125,7 +132,7 @@ const idLine = ({ family, id, targetSet }: PolicyRuleStatus): string =>
 
 /** What it does not allow, another policy may. */
 const othersLines = (policy: PolicyStatus, pods: PoliciesStatus['pods']): readonly string[] => {
-  const key = `${policy.namespace}/${policy.name}`;
+  const key = policyText(policy);
   const others = new Set(pods.flatMap(({ directions }) => directions.flatMap(({ policies }) => policies)));
   others.delete(key);
   return others.size === 0 ? [] : [`  other policies of these pods: ${[...others].sort().join(', ')}`];

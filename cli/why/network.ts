@@ -10,7 +10,6 @@ import { blocked, type Diagnosis, diagnosisOf, type Finding, ok, unknown, unread
 import { waitsForManager } from './manager.ts';
 import { conditionFinding, namespaceFindings } from './nad-findings.ts';
 import { nodesFindings, reportedFindings } from './node-findings.ts';
-import { policiesIn } from './policies.ts';
 
 export const whyNetwork = (facts: NetworkFacts, scene: Scene): Diagnosis => {
   if (facts.metadata.deletionTimestamp != null) {
@@ -48,11 +47,7 @@ const networkFindings = (facts: NetworkFacts, scene: Scene): readonly Finding[] 
   const findingsOfConditions = conditionFindings(facts, scene);
   // What its conditions say of what has been found already is no news.
   const isExplained = findings.some(({ state }) => state === 'blocked');
-  return [
-    ...findings,
-    ...findingsOfConditions.filter(({ state }) => !isExplained || state === 'ok'),
-    ...policiesIn(desiredNamespaces(facts, scene), scene),
-  ];
+  return [...findings, ...findingsOfConditions.filter(({ state }) => !isExplained || state === 'ok')];
 };
 
 /** What is wrong with it whatever else there is. */

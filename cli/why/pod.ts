@@ -9,7 +9,6 @@ import { eventsAbout } from './nad-findings.ts';
 import { servedFinding } from './node-findings.ts';
 import { entryFindings } from './pod-addresses.ts';
 import { podEntries } from './pod-entries.ts';
-import { policiesOfPod } from './policies.ts';
 
 export const whyPod = (pod: PodState, scene: Scene): Diagnosis => {
   const subject = `pod ${pod.key}`;
@@ -21,7 +20,7 @@ export const whyPod = (pod: PodState, scene: Scene): Diagnosis => {
   const findings = podFindings(pod, scene);
   const isAttached = findings.every(({ state }) => state !== 'blocked');
   const containers = isAttached ? [containersFinding(pod, scene)] : [];
-  const all = [...findings, ...containers, ...policiesOfPod(pod, scene)];
+  const all = [...findings, ...containers];
   // The kubelet may be content with a pod that is on another network than it should be.
   return diagnosisOf(subject, all, 'is ready', problemOf(pod));
 };

@@ -31,26 +31,3 @@ it('is unknown where the user may not read', () => {
   const { summary } = why(SERVICE, scene([...CLUSTER, service()], { unread }));
   expect(summary).toBe('service red/web is served, as far as could be read');
 });
-
-it('names policies of its namespace that nothing enforces', () => {
-  const policy = {
-    kind: 'MultiNetworkPolicy',
-    apiVersion: 'k8s.cni.cncf.io/v1beta1',
-    uid: 'u',
-    podSelector: undefined,
-  };
-  const policies = [
-    { ...policy, namespace: 'red', name: 'deny' },
-    { ...policy, namespace: 'blue', name: 'deny' },
-    { ...policy, kind: 'AdminNetworkPolicy', namespace: undefined, name: 'all' },
-  ];
-  const objects = [...CLUSTER, service(), pod('a', 'True'), mirror(['10.100.0.3'], HTTP, DNS)];
-  const { isReady, findings } = why(SERVICE, scene(objects, { policies }));
-  expect(isReady).toBe(true);
-  expect(findings).toContainEqual({
-    ...{ what: 'policies', state: 'warning' },
-    found: 'ovn-udn does not enforce MultiNetworkPolicy red/deny, AdminNetworkPolicy all: what they deny is allowed',
-  });
-  const name = service({ type: 'ExternalName', clusterIPs: [], externalName: 'example.com' });
-  expect(why(SERVICE, scene([...CLUSTER, name], { policies })).findings).toHaveLength(1);
-});

@@ -15,20 +15,14 @@ import {
   unreadText,
   warning,
 } from './finding.ts';
-import { policiesIn } from './policies.ts';
 
 /** @param key `namespace/name`; undefined: there is none, or it may not be seen */
 export const whyService = (key: string, scene: Scene): Diagnosis | undefined => {
   const state = scene.services.find((one) => one.key === key);
   const item = serviceItems(scene).find(({ namespace, name }) => `${namespace}/${name}` === key);
   if (state === undefined || item === undefined) return undefined;
-  const findings = [...findingsOf(state, item, scene), ...policyFindings(item, scene)];
-  return diagnosisOf(`service ${key}`, findings, readyText(item), 'is not served');
+  return diagnosisOf(`service ${key}`, findingsOf(state, item, scene), readyText(item), 'is not served');
 };
-
-/** Its namespace's: one of a client denies as much as one of an endpoint. Nothing of the namespace answers an ExternalName. */
-const policyFindings = ({ namespace, state, isHeadless }: ServiceItem, scene: Scene): readonly Finding[] =>
-  state === 'foreign' || (state === 'dns' && !isHeadless) ? [] : policiesIn([namespace], scene);
 
 const readyText = ({ state }: ServiceItem): string =>
   state === 'dns' ? 'needs nothing on nodes' : state === 'foreign' ? 'is programmed by another proxy' : 'is served';

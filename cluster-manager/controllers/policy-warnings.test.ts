@@ -1,6 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { ADMIN_POLICIES } from '../../api/admin-network-policy.ts';
-import { UNENFORCED_POLICIES } from '../../api/policy.ts';
+import { POLICY_FOR_ANNOTATION } from '../../api/multi-network-policy.ts';
+import { MULTI_NETWORK_POLICIES } from '../../api/resources.ts';
 import { KubeError } from '../../kube/errors.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, NETWORK_POLICIES } from '../../kube/resources.ts';
 import { definitionOf } from '../../kube/testing/definition-of.ts';
@@ -12,37 +13,46 @@ let cluster: TestCluster;
 afterEach(() => cluster.close());
 
 const deny = { metadata: { namespace: 'ns', name: 'deny' }, spec: { podSelector: {} } };
-const told = (reason = 'PolicyNotEnforced') => cluster.events.filter((event) => event.reason === reason);
+const told = () => cluster.events.filter(({ reason }) => reason === 'PolicyUnreadable');
 
-it('each policy has an event that says that nothing enforces it', async () => {
+it('a MultiNetworkPolicy has an event where its annotation names no network, or cannot be read', async () => {
   cluster = await createTestCluster();
   await cluster.create(tenant('ns'));
-  const multi = UNENFORCED_POLICIES.find(({ kind }) => kind === 'MultiNetworkPolicy');
-  if (multi === undefined) throw new Error('no such kind');
-  await cluster.client.create(CUSTOM_RESOURCE_DEFINITIONS, definitionOf(multi));
-  await vi.waitFor(() => cluster.client.create(multi, deny));
+  await cluster.client.create(CUSTOM_RESOURCE_DEFINITIONS, definitionOf(MULTI_NETWORK_POLICIES));
+  await vi.waitFor(() => cluster.client.create(MULTI_NETWORK_POLICIES, deny));
+  const named = (name: string, policyFor: string, spec: object = deny.spec) =>
+    cluster.client.create(MULTI_NETWORK_POLICIES, {
+      ...{ metadata: { namespace: 'ns', name, annotations: { [POLICY_FOR_ANNOTATION]: policyFor } }, spec },
+    });
+  await named('good', 'flat, other/flat');
+  await named('bad', 'flat, a b');
+  await named('worse', 'flat', { podSelector: {}, ingress: [{ from: [{}] }] });
   cluster.start();
-  await vi.waitFor(() => expect(told()).toHaveLength(1));
-  const { kind } = multi;
-  expect(told()).toEqual([
-    {
-      regarding: expect.objectContaining({
-        apiVersion: 'k8s.cni.cncf.io/v1beta1',
-        kind,
-        namespace: 'ns',
-        name: 'deny',
-      }),
-      type: 'Warning',
-      reason: 'PolicyNotEnforced',
-      message: 'ovn-udn does not enforce a MultiNetworkPolicy: traffic that it denies is allowed',
-    },
-  ]);
+  await vi.waitFor(() => expect(told()).toHaveLength(3));
+  const { kind } = MULTI_NETWORK_POLICIES;
+  const texts = told().map(({ regarding, message }) => [regarding.kind, regarding.apiVersion, regarding.name, message]);
+  expect(texts.sort()).toEqual(
+    [
+      [
+        'bad',
+        'metadata.annotations["k8s.v1.cni.cncf.io/policy-for"]: [1]: "a b" is not NAME or NAMESPACE/NAME of a NAD; the policy isolates its pods and allows nothing',
+      ],
+      ['deny', 'it is for no network: no annotation k8s.v1.cni.cncf.io/policy-for names one'],
+      [
+        'worse',
+        expect.stringMatching(/^spec\.ingress\[0\]\.from\[0\].*; the policy isolates its pods and allows nothing$/),
+      ],
+    ].map((one) => [kind, 'k8s.cni.cncf.io/v1beta1', ...one]),
+  );
   // Another change of it is no news; another one of its name is.
   const ref = { namespace: 'ns', name: 'deny' };
-  await cluster.client.patch(multi, ref, { type: 'merge', body: { metadata: { labels: { a: 'b' } } } });
-  await cluster.client.delete(multi, ref);
-  await cluster.client.create(multi, deny);
-  await vi.waitFor(() => expect(told()).toHaveLength(2));
+  await cluster.client.patch(MULTI_NETWORK_POLICIES, ref, {
+    type: 'merge',
+    body: { metadata: { labels: { a: 'b' } } },
+  });
+  await cluster.client.delete(MULTI_NETWORK_POLICIES, ref);
+  await cluster.client.create(MULTI_NETWORK_POLICIES, deny);
+  await vi.waitFor(() => expect(told()).toHaveLength(4));
 });
 
 it('a policy that nobody can read has an event that says why, and one that is enforced has none', async () => {
@@ -55,8 +65,8 @@ it('a policy that nobody can read has an event that says why, and one that is en
     ...{ metadata: ref, spec: { podSelector: { matchExpressions: expressions } } },
   });
   cluster.start();
-  await vi.waitFor(() => expect(told('PolicyUnreadable')).toHaveLength(1));
-  expect(told('PolicyUnreadable')).toEqual([
+  await vi.waitFor(() => expect(told()).toHaveLength(1));
+  expect(told()).toEqual([
     {
       regarding: expect.objectContaining({ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', ...ref }),
       type: 'Warning',
@@ -64,7 +74,6 @@ it('a policy that nobody can read has an event that says why, and one that is en
       message: expect.stringMatching(/podSelector.*; the policy isolates its pods and allows nothing$/),
     },
   ]);
-  expect(told()).toEqual([]);
 });
 
 it('says which rules of an administrators’ policy are closed, and which policy is none', async () => {
@@ -76,21 +85,20 @@ it('says which rules of an administrators’ policy are closed, and which policy
   await cluster.client.create(admin, { metadata: { name: 'b' }, spec: { ...spec, priority: undefined } });
   await cluster.client.create(admin, { metadata: { name: 'c' }, spec: { ...spec, egress: [] } });
   cluster.start();
-  await vi.waitFor(() => expect(told('PolicyUnreadable')).toHaveLength(2));
+  await vi.waitFor(() => expect(told()).toHaveLength(2));
   expect(
-    told('PolicyUnreadable')
+    told()
       .map(({ regarding, message }) => [regarding.name, message])
       .sort(),
   ).toEqual([
     ['a', expect.stringMatching(/^spec\.egress\[0\]: .*; the rule denies everything$/)],
     ['b', 'spec.priority: is required; its subjects or its place in the order are unknown, and it is not enforced'],
   ]);
-  expect(told()).toEqual([]);
 });
 
 it('a cluster manager that may not read policies works all the same', async () => {
   const forbidden = new KubeError('ERR_KUBE_STATUS', 'policies are forbidden', { status: 403 });
-  const plurals = UNENFORCED_POLICIES.map(({ plural }): string => plural);
+  const plurals: string[] = [MULTI_NETWORK_POLICIES.plural, NETWORK_POLICIES.plural];
   const wire = (client: KubeClient): KubeClient => ({
     ...client,
     list: (resource, ...rest) =>

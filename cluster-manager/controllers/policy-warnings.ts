@@ -1,13 +1,13 @@
 /**
- * Says of each policy that nothing enforces it, or that nobody can read it, to whoever wrote it: an event. Nothing is allocated by policies,
+ * Says of each policy that nobody can read it, to whoever wrote it: an event. Nothing is allocated by policies,
  * so they are no part of what is read before the start, and a cluster manager that may not read them works all the same.
  */
 import { ADMIN_POLICIES, parseAdminPolicy } from '../../api/admin-network-policy.ts';
 import { parseEgressFirewall } from '../../api/egress-firewall.ts';
 import { ApiError, describeFinding } from '../../api/errors.ts';
+import { POLICY_FOR_ANNOTATION, readPolicyFor } from '../../api/multi-network-policy.ts';
 import { parseNetworkPolicy } from '../../api/network-policy.ts';
-import { type PolicyFacts, policyFacts, UNENFORCED_POLICIES } from '../../api/policy.ts';
-import { EGRESS_FIREWALLS } from '../../api/resources.ts';
+import { EGRESS_FIREWALLS, MULTI_NETWORK_POLICIES } from '../../api/resources.ts';
 import type { InvolvedObject } from '../../kube/events/types.ts';
 import { createReflector } from '../../kube/reflector/reflector.ts';
 import type { Reflector, ReflectorOptions } from '../../kube/reflector/types.ts';
@@ -26,7 +26,7 @@ export interface PolicyWarningsOptions extends Common {
 /** What its writer is told; no messages where all is well. */
 interface PolicyWarning {
   readonly regarding: InvolvedObject;
-  readonly reason: 'PolicyNotEnforced' | 'PolicyUnreadable';
+  readonly reason: 'PolicyUnreadable';
   readonly messages: readonly string[];
 }
 
@@ -36,9 +36,7 @@ export const warnOfPolicies = async (options: PolicyWarningsOptions, signal: Abo
     followed(options, NETWORK_POLICIES, readingOf),
     ...ADMIN_POLICIES.map((resource) => followed(options, resource, (object) => adminReadingOf(resource, object))),
     followed(options, EGRESS_FIREWALLS, firewallReadingOf),
-    ...UNENFORCED_POLICIES.map((resource) =>
-      followed(options, resource, (object) => notEnforced(policyFacts(object, resource))),
-    ),
+    followed(options, MULTI_NETWORK_POLICIES, multiReadingOf),
   ];
   await Promise.all(reflectors.map((reflector) => reflector.run(signal)));
 };
@@ -63,12 +61,6 @@ const followed = (
   return reflector;
 };
 
-const notEnforced = ({ podSelector: _, ...regarding }: PolicyFacts): PolicyWarning => ({
-  regarding,
-  reason: 'PolicyNotEnforced',
-  messages: [`ovn-udn does not enforce a ${regarding.kind}: traffic that it denies is allowed`],
-});
-
 const readingOf = (object: KubeObject): PolicyWarning =>
   reading(
     NETWORK_POLICIES,
@@ -77,8 +69,21 @@ const readingOf = (object: KubeObject): PolicyWarning =>
       parseNetworkPolicy(object);
       return [];
     },
-    'the policy isolates its pods and allows nothing',
+    CLOSED,
   );
+
+const CLOSED = 'the policy isolates its pods and allows nothing';
+
+const multiReadingOf = (object: KubeObject): PolicyWarning => {
+  const { namespace = '', annotations } = object.metadata;
+  const { nads, problem } = readPolicyFor(annotations?.[POLICY_FOR_ANNOTATION] ?? '', namespace);
+  const read = (): string[] => {
+    parseNetworkPolicy(object, 'MultiNetworkPolicy');
+    if (problem !== undefined) return [`${problem}; ${CLOSED}`];
+    return nads.length > 0 ? [] : [`it is for no network: no annotation ${POLICY_FOR_ANNOTATION} names one`];
+  };
+  return reading(MULTI_NETWORK_POLICIES, object, read, CLOSED);
+};
 
 const adminReadingOf = (resource: (typeof ADMIN_POLICIES)[number], object: KubeObject): PolicyWarning =>
   reading(

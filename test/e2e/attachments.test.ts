@@ -20,10 +20,13 @@ import {
 } from './support/cluster/manifests.ts';
 import { eventsOf } from './support/faults/events.ts';
 import { type NamedFrame, namesOf, sendAndWatch } from './support/hostile/attacks.ts';
+import { installMultiPolicies, multiPolicy, onlyArrive } from './support/networks/multi-policies.ts';
 import { outside } from './support/networks/north-south.ts';
 import { arp, BROADCAST, udp } from './support/packets/frames.ts';
 import { addressesOf, arrivals, describePacket, type Packet } from './support/packets/packets.ts';
 import { type Transfer, throughput } from './support/packets/throughput.ts';
+import { withPolicies } from './support/policies/with-policies.ts';
+import { expectNoDifference } from './support/state/no-difference.ts';
 import { ownRowsNaming } from './support/state/rows.ts';
 
 const cluster = useCluster({ name: 'test-attachments', ipFamily: 'dual' });
@@ -262,5 +265,119 @@ describe('what is left', () => {
     await eventually(async () => expect(await arrivals(cluster(), packets)).toEqual(packets.map(describePacket)));
     await deletePods(cluster(), 'red/killed');
     await eventually(async () => expect(await linkCount('node-1')).toBe(before));
+  });
+});
+
+describe('a MultiNetworkPolicy', () => {
+  const NODES = ['node-1', 'node-2'] as const;
+  const labelled = (name: string, node: string, labels: object): ManifestObject => {
+    const made = on('red', name, node, 'flat,wide,bare');
+    return { ...made, metadata: { ...made.metadata, labels } };
+  };
+
+  beforeAll(async () => {
+    await installMultiPolicies(cluster(), NODES);
+    await applyAndWait(cluster(), [
+      labelled('a', 'node-1', { role: 'friend' }),
+      labelled('b', 'node-2', { app: 'web' }),
+      labelled('stranger', 'node-1', {}),
+    ]);
+  }, 120_000);
+
+  const byName = async (from: string, to: string, networks: readonly (keyof typeof DEVICES)[]): Promise<Packet[]> =>
+    (await Promise.all(networks.map((network) => packetsBy(from, to, network, DEVICES[network])))).flat();
+
+  it('lets in whom it selects, on the networks that it names and no other', async () => {
+    const named = ['red_flat', 'red_wide'] as const;
+    const packets = [
+      ...(await byName('red/a', 'red/b', named)),
+      ...(await byName('red/stranger', 'red/b', named)),
+      ...(await byName('red/b', 'red/a', named)),
+      ...(await packetsBy('red/a', 'red/b', 'red_net', 'ovn-udn1')),
+      ...(await packetsBy('red/stranger', 'red/b', 'red_net', 'ovn-udn1')),
+      // Another tenant's network has the same name and the same addresses.
+      ...(await packetsBy('blue/c', 'blue/d', 'blue_flat', 'net1')),
+    ];
+    await onlyArrive(cluster(), packets, () => true);
+    const friends = multiPolicy('red', 'friends', 'flat, red/wide', {
+      podSelector: { matchLabels: { app: 'web' } },
+      ingress: [{ from: [{ podSelector: { matchLabels: { role: 'friend' } } }], ports: [{ protocol: 'TCP' }] }],
+    });
+    await withPolicies(cluster(), [friends], async () => {
+      const isToWeb = ({ to, device }: Packet) => to === 'red/b' && device !== 'ovn-udn1';
+      await onlyArrive(
+        cluster(),
+        packets,
+        (packet) => !isToWeb(packet) || (packet.from === 'red/a' && packet.protocol === 'tcp'),
+      );
+      const { stdout } = await cluster().node('node-2', ['udnctl', 'policy', 'show', 'MultiNetworkPolicy/red/friends']);
+      expect(stdout).toMatch(/^MultiNetworkPolicy red\/friends, for red_flat, red_wide: ready\n/);
+      const why = (...words: string[]) =>
+        cluster().node('node-2', ['udnctl', 'policy', 'why', '--network=red_flat', ...words]);
+      await expect(why('red/stranger', 'red/b', 'tcp/80')).rejects.toMatchObject({
+        exitCode: 1,
+        stdout: expect.stringMatching(/denied: no rule for Ingress of red\/b/),
+      });
+      // The other end is of another node, whose agent knows.
+      await expect(why('red/a', 'red/b', 'tcp/80')).rejects.toMatchObject({
+        exitCode: 2,
+        stdout: expect.stringMatching(/ingress of red\/b: allowed/),
+      });
+      await expectNoDifference(cluster(), NODES);
+    });
+    await onlyArrive(cluster(), packets, () => true);
+  });
+
+  it('isolates a pod that comes later, before its first packet', async () => {
+    const deny = multiPolicy('red', 'deny', 'flat', { podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
+    await withPolicies(cluster(), [deny], async () => {
+      await applyAndWait(cluster(), [labelled('late', 'node-2', { app: 'late' })]);
+      const packets = [
+        ...(await packetsBy('red/a', 'red/late', 'red_flat', 'net1')),
+        ...(await packetsBy('red/late', 'red/b', 'red_flat', 'net1')),
+      ];
+      expect(await arrivals(cluster(), packets)).toEqual([]);
+      const open = await packetsBy('red/a', 'red/late', 'red_wide', 'net2');
+      await onlyArrive(cluster(), open, () => true);
+    });
+    await deletePods(cluster(), 'red/late');
+  });
+
+  it('lets blocks in on a network without IPAM', async () => {
+    const addresses = [
+      ['red/a', '192.168.6.1/24'],
+      ['red/a', '192.168.6.9/24'],
+      ['red/b', '192.168.6.2/24'],
+      ['red/a', 'fd00:6::1/64'],
+      ['red/a', 'fd00:6::9/64'],
+      ['red/b', 'fd00:6::2/64'],
+    ] as const;
+    for (const [key, address] of addresses)
+      await cluster().exec(key, [
+        'ip',
+        'addr',
+        'add',
+        address,
+        'dev',
+        'net3',
+        ...(address.includes(':') ? ['nodad'] : []),
+      ]);
+    const ping = (from: string, to: string) => cluster().exec('red/a', ['ping', '-c', '1', '-W', '1', '-I', from, to]);
+    const pairs = (last: number) =>
+      [
+        [`192.168.6.${last}`, '192.168.6.2'],
+        [`fd00:6::${last}`, 'fd00:6::2'],
+      ] as const;
+    for (const [from, to] of [...pairs(1), ...pairs(9)]) await eventually(() => ping(from, to));
+    const from = [{ ipBlock: { cidr: '192.168.6.1/32' } }, { ipBlock: { cidr: 'fd00:6::1/128' } }];
+    const blocks = multiPolicy('red', 'blocks', 'bare', {
+      podSelector: { matchLabels: { app: 'web' } },
+      ingress: [{ from }],
+    });
+    await withPolicies(cluster(), [blocks], async () => {
+      for (const [own, to] of pairs(9)) await eventually(async () => await expect(ping(own, to)).rejects.toThrow());
+      for (const [own, to] of pairs(1)) await eventually(() => ping(own, to));
+    });
+    for (const [own, to] of pairs(9)) await eventually(() => ping(own, to));
   });
 });

@@ -10,7 +10,7 @@ import type { View } from '../../model/view.ts';
 import { merge } from '../shared/ovn/merge.ts';
 import { switchPort } from '../shared/ovn/port-rows.ts';
 import { bandwidthOf, portLimits } from './pod-limits.ts';
-import { denyGroupKeys, isUnderPolicies, policyMembers, subjectSetKeys } from './pod-policy.ts';
+import { denyGroupKeys, isDecided, policyMembers, policySubject, subjectSetKeys } from './pod-policy.ts';
 
 type Northbound = DesiredFragment<OvnNorthbound>;
 
@@ -24,10 +24,10 @@ export const podPort = (pod: PodFact, nadKey: string, entry: PodNetworkEntry, vi
   if (logicalSwitch === undefined || !hasItsKey(network, entry)) return {};
   const name = podPortName(nadKey, pod.namespace, pod.name);
   const address = [entry.mac, ...entry.ipAddresses.map(addressOf)].join(' ');
-  const isTarget = isLocal && isUnderPolicies(entry);
+  const asked = isLocal ? policySubject(podKey(pod), entry, network) : undefined;
   // A pod that nobody knows to be free of policies would be open to all.
-  if (isTarget && !view.isPolicyDecided(podKey(pod))) return {};
-  const policy = isTarget ? view.podPolicy(podKey(pod)) : undefined;
+  if (asked !== undefined && !isDecided(asked, view)) return {};
+  const policy = asked && view.podPolicy(asked.id);
   const columns = {
     name,
     type: isLocal ? '' : 'remote',
@@ -43,7 +43,7 @@ export const podPort = (pod: PodFact, nadKey: string, entry: PodNetworkEntry, vi
   // The port first: a bulk load puts an element where it belongs once its row is placed.
   const needs = [...denyGroupKeys(policy), ...(policy.network === network.name ? subjectSetKeys(policy, entry) : [])];
   return merge(switchPort(logicalSwitch, columns, needs), limits, {
-    members: policyMembers(policy, { name, network: network.name, entry }, view),
+    members: policyMembers(policy, { name, network, entry }, view),
   });
 };
 

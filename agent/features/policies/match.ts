@@ -22,12 +22,19 @@ const MAX_INLINE_BLOCKS = 8;
 
 /** @returns undefined for a rule that lets nothing through */
 export const ruleMatch = (id: string, rule: PolicyRuleFact): string | undefined =>
-  matchOf(rule, peerAddresses(id, rule.peers, rule.family), targetSetName(id));
+  matchOf(rule, peerAddresses(id, rule.peers, rule.family), addressTerm(rule, targetSetName(id)));
+
+/** The same with targets that are known by their ports. @returns undefined for a rule that lets nothing through */
+export const portRuleMatch = (id: string, rule: PolicyRuleFact): string | undefined => {
+  const port = rule.direction === 'Ingress' ? 'outport' : 'inport';
+  const targets = `ip${rule.family} && ${port} == @${targetSetName(id)}`;
+  return matchOf(rule, peerAddresses(id, rule.peers, rule.family), targets);
+};
 
 /** @returns undefined for a rule that is about nothing */
 export const adminRuleMatch = (id: string, rule: AdminRuleFact): string | undefined => {
   const { peers, family, subjects } = rule;
-  return matchOf(rule, adminAddresses(id, peers, family), subjectSetName(subjects, family));
+  return matchOf(rule, adminAddresses(id, peers, family), addressTerm(rule, subjectSetName(subjects, family)));
 };
 
 const adminAddresses = (id: string, peers: AdminPeers, family: AdminRuleFact['family']): string => {
@@ -43,13 +50,16 @@ const adminAddresses = (id: string, peers: AdminPeers, family: AdminRuleFact['fa
 
 type Matched = Pick<PolicyRuleFact, 'direction' | 'family' | 'l4'>;
 
+const addressTerm = ({ direction, family }: Matched, targets: string): string =>
+  `ip${family}.${direction === 'Ingress' ? 'dst' : 'src'} == $${targets}`;
+
+/** @param targets the term of those that it is for */
 const matchOf = ({ direction, family, l4 }: Matched, addresses: string, targets: string): string | undefined => {
-  const [peerField, targetField] = direction === 'Ingress' ? ['src', 'dst'] : ['dst', 'src'];
   const ports = l4 === undefined ? [] : portTerms(l4);
   if (addresses === 'none' || ports === undefined) return undefined;
   return [
-    ...(addresses === 'all' ? [] : [`ip${family}.${peerField} == ${addresses}`]),
-    `ip${family}.${targetField} == $${targets}`,
+    ...(addresses === 'all' ? [] : [`ip${family}.${direction === 'Ingress' ? 'src' : 'dst'} == ${addresses}`]),
+    targets,
     ...ports,
   ].join(' && ');
 };

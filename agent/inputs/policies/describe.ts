@@ -9,10 +9,12 @@ import type { PolicyState } from './state.ts';
 import { MAX_NUMBERS, type PortName, portNameText, type Selection } from './templates.ts';
 
 export interface PolicyDescription {
+  /** Absent: a NetworkPolicy. */
+  readonly kind?: 'MultiNetworkPolicy' | undefined;
   readonly policy: NetworkPolicy;
-  /** Absent while its namespace waits for a primary network. */
+  /** Absent while its namespace waits for a primary network. Of a MultiNetworkPolicy all that it is for. */
   readonly network?: string | undefined;
-  /** Pods of this node that it selects, as `namespace/name`. */
+  /** Pods of this node that it selects, as `namespace/name`; of a MultiNetworkPolicy as `attachmentId`. */
   readonly targets: readonly string[];
   /** Those that exist: they have a target on this node. */
   readonly rules: readonly DescribedRule[];
@@ -40,11 +42,16 @@ export const isolatingPolicies = (policies: Iterable<PolicyState>): IsolatingPol
 type CountNumbers = (network: string, selection: Selection, port: PortName) => number;
 
 /** What of a policy cannot be followed, though it can be read. Only of one with targets on this node. */
-export const notesOf = (state: PolicyState, { network, families }: Site, countNumbers: CountNumbers): Problem[] => {
+export const notesOf = (state: PolicyState, site: Site, countNumbers: CountNumbers): Problem[] => {
+  const { network, families } = site;
   if (network === undefined || state.group.members.size === 0) return [];
   if (state.excess !== undefined) return [overBudget(state.key, state.excess)];
   const numbersOf = (selection: Selection, port: PortName): number => countNumbers(network, selection, port);
-  const messages = new Set([...lackedFamilies(state, families), ...portNotes(state, numbersOf)]);
+  const messages = new Set([
+    ...lackedFamilies(state, families),
+    ...(site.hasNoIpam === true ? selectorNotes(state) : []),
+    ...portNotes(state, numbersOf),
+  ]);
   return [...messages].map((message) => ({ object: `NetworkPolicy/${state.key}`, severity: 'warning', message }));
 };
 
@@ -58,6 +65,13 @@ const lackedFamilies = ({ templates = [] }: PolicyState, families: Site['familie
     const isNamed = templates.some(({ peers }) => peers.kind === 'blocks' && peers.blocks.has(family));
     return isNamed ? [`its ipBlocks of IPv${family} match nothing: the network has no IPv${family} addresses`] : [];
   });
+
+const selectorNotes = ({ templates = [] }: PolicyState): string[] => {
+  const peers = templates.flatMap((template) => (template.peers.kind === 'pods' ? template.peers.selection.text : []));
+  return [...new Set(peers)].map(
+    (text) => `${text} are no peers: the network has no IPAM, so no address of a pod is known`,
+  );
+};
 
 const portNotes = (
   { templates = [], group }: PolicyState,

@@ -1,10 +1,14 @@
 /** On which network a namespace's pods are, and which of their addresses count there. */
+
+import { mayAttach } from '../../../api/attachment-scope.ts';
 import { DEFAULT_NETWORK_NAME, nadKey, parseNadKey } from '../../../api/names.ts';
 import { networkFamilies } from '../../../api/network.ts';
 import { type Cidr, cidrContainsIp, cidrFamily } from '../../../net/cidr.ts';
-import { type Family, type Ip, ipFamily } from '../../../net/ip.ts';
+import { FAMILIES, type Family, type Ip, ipFamily } from '../../../net/ip.ts';
+import { scopedNad } from '../../model/attachments.ts';
 import type { FactStore } from '../../model/fact-store.ts';
 import { nodeSubnetsId } from '../../model/facts.ts';
+import { hasTargetGroups } from '../../model/policies/target-groups.ts';
 import type { TrackedView } from '../../model/tracked-view.ts';
 import type { View } from '../../model/view.ts';
 import { hostPeers } from './host-peers.ts';
@@ -19,6 +23,8 @@ export interface Site {
   readonly families: readonly Family[];
   /** Whether an address of the default network makes its pods peers there, and is not only for the infrastructure. */
   readonly isOnDefault: boolean;
+  /** A secondary network without IPAM: nobody there is known by an address. */
+  readonly hasNoIpam?: true | undefined;
 }
 
 interface Attachment {
@@ -28,6 +34,19 @@ interface Attachment {
   readonly isByNode: boolean;
 }
 
+interface PlacedPods {
+  /** Of the pods. */
+  readonly namespace: string;
+  /** The secondary network whose attachments are targets; absent: the network of the namespace. */
+  readonly secondary?: string | undefined;
+}
+
+interface PlacementOptions {
+  readonly facts: FactStore;
+  readonly view: TrackedView;
+  readonly onChange: (failure?: ReadFailure) => void;
+}
+
 /** The networks that one namespace's pods can have addresses on. */
 export class Placement {
   readonly #namespace: string;
@@ -35,6 +54,7 @@ export class Placement {
   readonly #view: TrackedView;
   readonly #site: Watched<Site>;
   readonly #onChange: (failure?: ReadFailure) => void;
+  readonly #secondary: string | undefined;
   /** By NAD key, of its pods' addresses. */
   readonly #attachments = new Map<string, { readonly watched: Watched<Attachment | undefined>; uses: number }>();
 
@@ -45,12 +65,15 @@ export class Placement {
   readonly #hosts = new Map<string, Watched<readonly Ip[]>>();
 
   /** @param onChange its pods are elsewhere now, or their addresses are; with a failure it is not known where */
-  constructor(namespace: string, facts: FactStore, view: TrackedView, onChange: (failure?: ReadFailure) => void) {
+  constructor({ namespace, secondary }: PlacedPods, { facts, view, onChange }: PlacementOptions) {
     this.#namespace = namespace;
+    this.#secondary = secondary;
     this.#facts = facts;
     this.#view = view;
     this.#onChange = onChange;
-    this.#site = new Watched(facts, view, (known) => siteOf(namespace, known), onChange);
+    const read = (known: View): Site =>
+      secondary === undefined ? siteOf(namespace, known) : siteOfAttachments(secondary, known);
+    this.#site = new Watched(facts, view, read, onChange);
   }
 
   get site(): Site {
@@ -142,7 +165,8 @@ export class Placement {
   }
 
   #watch(key: string): Watched<Attachment | undefined> {
-    return new Watched(this.#facts, this.#view, (view) => attachmentOf(key, this.#namespace, view), this.#onChange);
+    const pods = { namespace: this.#namespace, secondary: this.#secondary };
+    return new Watched(this.#facts, this.#view, (view) => attachmentOf(key, pods, view), this.#onChange);
   }
 }
 
@@ -161,13 +185,31 @@ const siteOf = (name: string, view: View): Site => {
   };
 };
 
-/** Undefined: of no network that is known, or by a NAD of another namespace, which no pod is attached by to be a peer. */
-const attachmentOf = (key: string, namespace: string, view: View): Attachment | undefined => {
+/** Without IPAM a rule may be of either family: who is in a network is not known by addresses. */
+const siteOfAttachments = (name: string, view: View): Site => {
+  const network = view.network(name);
+  if (network === undefined || network.role !== 'secondary') return NOWHERE;
+  return hasTargetGroups(network)
+    ? { network: name, families: FAMILIES, isOnDefault: false, hasNoIpam: true }
+    : { network: name, families: networkFamilies(network), isOnDefault: false };
+};
+
+const NOWHERE: Site = { network: undefined, families: [], isOnDefault: false };
+
+/**
+ * Undefined: of no network that is known, or by a NAD by which no pod of the namespace is attached to be a peer: primary networks have one of
+ * the namespace itself.
+ */
+const attachmentOf = (key: string, { namespace, secondary }: PlacedPods, view: View): Attachment | undefined => {
   const nad = parseNadKey(key);
-  if (key !== DEFAULT_NETWORK_NAME && nad?.namespace !== namespace) return undefined;
+  if (secondary === undefined && key !== DEFAULT_NETWORK_NAME && nad?.namespace !== namespace) return undefined;
   const network =
     nad === undefined ? view.network(DEFAULT_NETWORK_NAME) : view.networkOfNad(nadKey(nad.namespace, nad.name));
   if (network === undefined) return undefined;
+  if (secondary !== undefined) {
+    if (nad === undefined || network.name !== secondary || network.role !== 'secondary') return undefined;
+    if (!mayAttach(scopedNad(nad, network, view), namespace, view.cluster)) return undefined;
+  }
   const subnets = network.subnets.map(({ cidr }) => cidr);
   return { network: network.name, subnets, isByNode: network.topology === 'layer3' };
 };

@@ -36,11 +36,14 @@ export interface PolicyIndexOptions {
   /** Where domain names of rules are counted; absent: only these rules have any. */
   readonly domains?: DomainSets | undefined;
   readonly onFailure?: (() => void) | undefined;
+  /** The secondary network whose attachments are targets and peers; absent: each namespace's own network. */
+  readonly secondary?: string | undefined;
 }
 
 export class PolicyIndex {
   readonly #facts: FactStore;
   readonly #writer: FactWriter;
+  readonly #secondary: string | undefined;
   readonly #view: TrackedView;
   readonly #known = new Map<string, PolicyNamespace>();
   /** With those that are gone before their pods, which stay subjects of administrators' policies. */
@@ -60,9 +63,11 @@ export class PolicyIndex {
     writer = facts,
     domains = new DomainTable(facts),
     onFailure = () => undefined,
+    secondary,
   }: PolicyIndexOptions) {
     this.#facts = facts;
     this.#writer = writer;
+    this.#secondary = secondary;
     this.#failures = new Failures(onFailure);
     this.#view = new TrackedView(facts, settings);
     const namespaces = this.#known;
@@ -212,7 +217,9 @@ export class PolicyIndex {
   #ensure(name: string, object: string): NamespaceState | undefined {
     if (!this.#states.has(name))
       this.#failures.isFailing(name, object, () => {
-        const placement = new Placement(name, this.#facts, this.#view, (failure) => this.#replace(state, failure));
+        const onChange = (failure: ReadFailure | undefined): void => this.#replace(state, failure);
+        const placed = { namespace: name, secondary: this.#secondary };
+        const placement = new Placement(placed, { facts: this.#facts, view: this.#view, onChange });
         const state = newNamespace(name, placement);
         this.#states.set(name, state);
       });

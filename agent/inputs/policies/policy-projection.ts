@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import {
   type NetworkPolicy,
+  type PolicyKind,
   parseNetworkPolicy,
   readPolicyReach,
   STATELESS_ANNOTATION,
@@ -15,7 +16,7 @@ import { MAX_PREFIXES, templatesOf } from './templates.ts';
 import type { PolicyProjection } from './types.ts';
 
 /** The parts that every object of the API has; what else is in it may be anything. */
-interface PolicyObject {
+export interface PolicyObject {
   readonly metadata: {
     readonly namespace?: string | undefined;
     readonly name: string;
@@ -25,23 +26,34 @@ interface PolicyObject {
 }
 
 /** @param before as the same policy was projected before: a change of its other metadata works nothing out */
-export const projectPolicy = (object: PolicyObject, before?: PolicyProjection): PolicyProjection => {
+export const projectPolicy = (
+  object: PolicyObject,
+  before?: PolicyProjection,
+  kind: PolicyKind = 'NetworkPolicy',
+): PolicyProjection => {
   const { namespace = '', name, uid = '' } = object.metadata;
   const source = sourceOf(object);
   if (before?.source === source) return before;
   const problems: Problem[] = [];
-  const key = `NetworkPolicy/${namespace}/${name}`;
-  const policy = readOr(key, problems, () => parseNetworkPolicy(object));
+  const key = `${kind}/${namespace}/${name}`;
+  const policy = readOr(key, problems, () => parseNetworkPolicy(object, kind));
   const bounded = policy && withinBounds(policy);
   if (typeof bounded === 'string') problems.push({ object: key, message: bounded });
   else if (bounded !== undefined) return { ...bounded, source, problems };
   const reach = readPolicyReach('spec' in object ? object.spec : undefined);
-  return {
-    policy: { namespace, name, uid, ...reach, ingress: [], egress: [], stateless: false },
-    problems: problems.map(closed),
-    ...{ source, cost: NO_COST },
-  };
+  return closedPolicy({ namespace, name, uid, ...reach }, source, problems);
 };
+
+/** It isolates the pods that it may be about, and allows nothing. */
+export const closedPolicy = (
+  { namespace, name, uid, podSelector, types }: Omit<NetworkPolicy, 'ingress' | 'egress' | 'stateless'>,
+  source: string,
+  problems: readonly Problem[],
+): PolicyProjection => ({
+  policy: { namespace, name, uid, podSelector, types, ingress: [], egress: [], stateless: false },
+  problems: problems.map(closed),
+  ...{ source, cost: NO_COST },
+});
 
 /** @returns what is too much, otherwise */
 const withinBounds = (policy: NetworkPolicy): { policy: NetworkPolicy; cost: PolicyCost } | string => {

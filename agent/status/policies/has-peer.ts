@@ -5,7 +5,7 @@ import { domainAddressesOn } from '../../model/policies/domain-rows.ts';
 import type { AdminPeers } from '../../model/policies/facts.ts';
 import type { PolicyReportSources } from './sources.ts';
 
-/** @param peer whose address it is, `namespace/name`, or the address itself */
+/** @param peer whose address it is, `namespace/name` or `attachmentId`, or the address itself */
 export const hasPeer = (facts: PolicyReportSources['facts'], peers: AdminPeers, peer: string, ip: Ip): boolean => {
   switch (peers.kind) {
     case 'any':

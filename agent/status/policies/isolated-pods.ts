@@ -1,13 +1,14 @@
 /** Pods of this node that policies isolate. */
 import type { IsolatedPodStatus } from '../../../api/policy-status.ts';
 import { worst } from '../../../base/reconciler.ts';
+import { podOfId } from '../../model/facts.ts';
 import type { PodPolicyFact, PolicyDirection } from '../../model/policies/facts.ts';
 import { denyGroupId, denyGroupName } from '../../model/policies/ids.ts';
 import { statusOf } from '../../reconcile/reconcilers.ts';
 import { stateOf } from '../programming-state.ts';
 import type { PolicyReportSources } from './sources.ts';
 
-/** @param pods `namespace/name`; those that no policy selects are left out */
+/** @param pods `namespace/name`, or `attachmentId`; those that no policy selects are left out */
 export const podStatuses = (
   { facts, reconcilers, policyLookup, ownersOver }: PolicyReportSources,
   pods: readonly string[],
@@ -15,9 +16,11 @@ export const podStatuses = (
   pods.toSorted().flatMap((pod) => {
     const fact = facts.get('podPolicy', pod);
     if (fact === undefined) return [];
+    const own = podOfId(pod);
     return {
-      pod,
+      pod: own,
       network: fact.network,
+      ...(own !== pod && { isAttachment: true }),
       directions: fact.isolated.map((direction) => ({
         direction,
         policies: isolatingPolicies(policyLookup, pod, direction),
@@ -26,7 +29,7 @@ export const podStatuses = (
       ruleCount: fact.rules.length,
       ...stateOf(
         worst(
-          [...ownersOver('pod', pod), ...ownersOver('denyGroup', fact.denyGroup)].map((owner) =>
+          [...ownersOver('pod', own), ...ownersOver('denyGroup', fact.denyGroup)].map((owner) =>
             statusOf(reconcilers, owner),
           ),
         ),

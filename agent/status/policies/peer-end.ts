@@ -1,5 +1,5 @@
 /** The other end of a connection, as far as this node knows it. */
-import { DEFAULT_NETWORK_NAME } from '../../../api/names.ts';
+import { DEFAULT_NETWORK_NAME, parseNadKey } from '../../../api/names.ts';
 import { type Ip, isIp, parseIp } from '../../../net/ip.ts';
 import { type HostView, hostPeers } from '../../inputs/policies/host-peers.ts';
 import type { PolicyPod } from '../../inputs/policies/types.ts';
@@ -45,11 +45,45 @@ export const peersOf = (
     const problem = `${peer} is on network ${there} and not on ${here}: networks are isolated from each other, whatever policies say`;
     return { network: here, addresses: [], verdict: 'denied', problem };
   }
-  const addresses = [...other.addresses].flatMap(([nad, ips]) => (networkOfNad(facts, nad) === here ? ips : []));
+  const addresses = addressesOn(facts, other, here);
   return addresses.length > 0
     ? { network: here, addresses, verdict: 'unknown' }
     : unknown(`${peer} has no address of network ${here} yet`, here);
 };
+
+/** Why a pod is under no policies of a secondary network; undefined: it is attached to it. */
+export const notAttached = (
+  facts: PolicyReportSources['facts'],
+  key: string,
+  pod: PolicyPod,
+  network: string,
+): string | undefined => {
+  if (facts.get('network', network)?.role !== 'secondary')
+    return `${network} is not a secondary network here: ask without it`;
+  return isAttached(facts, pod, network) ? undefined : `${key} is not attached to network ${network}`;
+};
+
+/** On a secondary network. */
+export const attachedPeer = ({ facts, policyLookup }: PolicyReportSources, peer: string, network: string): PeerEnd => {
+  if (isIp(peer)) return { network, addresses: [parseIp(peer)], verdict: 'unknown' };
+  const other = policyLookup.pod(peer);
+  if (other === undefined) return unknown(`${peer} is not known: there is no such pod`, network);
+  if (other.finished) return unknown(`${peer} has ended`, network);
+  if (!isAttached(facts, other, network)) {
+    const problem = `${peer} is not attached to network ${network}: networks are isolated from each other`;
+    return { network, addresses: [], verdict: 'denied', problem };
+  }
+  const addresses = addressesOn(facts, other, network);
+  return addresses.length > 0
+    ? { network, addresses, verdict: 'unknown' }
+    : unknown(`${peer} has no address of network ${network} that is known: ask by address`, network);
+};
+
+const isAttached = (facts: PolicyReportSources['facts'], { addresses }: PolicyPod, network: string): boolean =>
+  addresses.keys().some((nad) => networkOfNad(facts, nad) === network);
+
+const addressesOn = (facts: PolicyReportSources['facts'], { addresses }: PolicyPod, network: string): readonly Ip[] =>
+  [...addresses].flatMap(([nad, ips]) => (networkOfNad(facts, nad) === network ? ips : []));
 
 const unknown = (problem: string, network?: string): PeerEnd => ({
   network,
@@ -65,5 +99,7 @@ const networkOfNamespace = (facts: PolicyReportSources['facts'], name: string): 
 };
 
 /** Addresses of the default network are under its name. */
-const networkOfNad = (facts: PolicyReportSources['facts'], nad: string): string | undefined =>
-  nad === DEFAULT_NETWORK_NAME ? DEFAULT_NETWORK_NAME : facts.get('nad', nad);
+const networkOfNad = (facts: PolicyReportSources['facts'], key: string): string | undefined => {
+  const nad = parseNadKey(key);
+  return nad === undefined ? DEFAULT_NETWORK_NAME : facts.get('nad', `${nad.namespace}/${nad.name}`);
+};

@@ -7,6 +7,7 @@ import { worst } from '../../../base/reconciler.ts';
 import { cidrContainsIp } from '../../../net/cidr.ts';
 import { type Family, type Ip, ipFamily, isIp } from '../../../net/ip.ts';
 import { both, EVERYTHING, isEverything, merged, type Ports } from '../../../net/port-regions.ts';
+import { attachmentId } from '../../model/facts.ts';
 import type {
   PodPolicyFact,
   PolicyDirection,
@@ -19,7 +20,7 @@ import { statusOf } from '../../reconcile/reconcilers.ts';
 import { type AdminRules, adminRulesOf, endAdminRule, type KnownAdminRule, rulesAbout } from './admin-rules.ts';
 import { hasPeer } from './has-peer.ts';
 import { isolatingPolicies } from './isolated-pods.ts';
-import { type PeerEnd, peersOf } from './peer-end.ts';
+import { attachedPeer, notAttached, type PeerEnd, peersOf } from './peer-end.ts';
 import type { PolicyReportSources } from './sources.ts';
 import { decide, l4Region } from './tiers.ts';
 import { portsText, ruleText } from './words.ts';
@@ -30,17 +31,22 @@ export interface EndQuestion {
   readonly direction: PolicyDirection;
   /** `namespace/name`, or an address. */
   readonly peer: string;
+  /** Name of a secondary network that both are attached to; absent: the pod's own. */
+  readonly network?: string | undefined;
   /** Absent: what is let through at all. */
   readonly packet?: { readonly protocol: PolicyProtocol; readonly port: number } | undefined;
 }
 
 export const reportPodEnd = (sources: PolicyReportSources, question: EndQuestion): PolicyEndStatus => {
   const end = podEnd(sources, question);
-  const { pod, direction } = question;
+  const { pod, direction, network } = question;
   return end.families.length === 0
     ? end
-    : { ...end, isolatedBy: isolatingPolicies(sources.policyLookup, pod, direction) };
+    : { ...end, isolatedBy: isolatingPolicies(sources.policyLookup, idOn(pod, network), direction) };
 };
+
+const idOn = (pod: string, network: string | undefined): string =>
+  network === undefined ? pod : attachmentId(pod, network);
 
 /** Without who isolates the pod: for that, all policies are looked at. */
 export const podEnd = (
@@ -61,8 +67,13 @@ export const podEnd = (
   if (!own.isLocal) return end('unknown', `${pod} is on another node, whose agent knows`);
   if (own.finished) return end('unknown', `${pod} has ended`);
   if (peer === pod) return end('open', 'what a pod sends to itself passes no policy');
-  const fact = facts.get('podPolicy', pod);
-  const other = peersOf(sources, peer, own, fact?.network);
+  const notThere = question.network === undefined ? undefined : notAttached(facts, pod, own, question.network);
+  if (notThere !== undefined) return end('unknown', notThere);
+  const fact = facts.get('podPolicy', idOn(pod, question.network));
+  const other =
+    question.network === undefined
+      ? peersOf(sources, peer, own, fact?.network)
+      : attachedPeer(sources, peer, question.network);
   const network = {
     ...(other.network !== undefined && { network: other.network }),
     peerAddresses: [...other.addresses],
@@ -90,10 +101,10 @@ export const podEnd = (
 /** Of all that makes the answer: the drop, the rules that let through, and who is in their sets. */
 const lackingOf = (
   { facts, reconcilers, ownersOver }: PolicyReportSources,
-  { pod, peer }: EndQuestion,
+  { pod, peer, network }: EndQuestion,
   families: readonly EndFamilyStatus[],
 ): Pick<PolicyEndStatus, 'notProgrammed'> => {
-  const { denyGroup: group = '', subjects = [] } = facts.get('podPolicy', pod) ?? {};
+  const { denyGroup: group = '', subjects = [] } = facts.get('podPolicy', idOn(pod, network)) ?? {};
   const letting = families.flatMap(({ rules }) => rules.filter(({ lacks }) => lacks === undefined));
   const owners = [
     ...ownersOver('pod', pod),
@@ -101,7 +112,7 @@ const lackingOf = (
     ...letting.flatMap(({ id }) => ownersOver('policyRule', id)),
     ...subjects.flatMap((set) => ownersOver('subjectSet', set)),
     ...families.flatMap(({ admin = [] }) => admin.flatMap(({ id }) => ownersOver('adminRule', id))),
-    ...(isIp(peer) ? [] : ownersOver('policyPeer', peer)),
+    ...(isIp(peer) ? [] : ownersOver('policyPeer', idOn(peer, network))),
   ];
   const { kind, message } = worst(owners.map((owner) => statusOf(reconcilers, owner)));
   return kind === 'done' || kind === 'unsupported' ? {} : { notProgrammed: message ?? 'rows are not written yet' };
@@ -220,9 +231,10 @@ interface Candidate {
 const endRule = (
   { facts, policyLookup }: PolicyReportSources,
   { id, rule, ips }: Candidate,
-  { peer, packet }: EndQuestion,
+  { peer, packet, network }: EndQuestion,
 ): EndRuleStatus => {
-  const lacks = !ips.every((ip) => hasPeer(facts, rule.peers, peer, ip))
+  const peerId = isIp(peer) ? peer : idOn(peer, network);
+  const lacks = !ips.every((ip) => hasPeer(facts, rule.peers, peerId, ip))
     ? `${peer} is not among its peers`
     : packet !== undefined && !letsPort(rule.l4, packet)
       ? `it is for ${portsText(rule.l4)}`

@@ -112,6 +112,7 @@ const sources = (more: Partial<PolicyReportSources['policyLookup']> = {}): Polic
         [...POLICIES]
           .filter(([, { targets }]) => targets.includes(pod))
           .map(([key, one]) => ({ policy: key, types: one.policy.types })),
+      attachments: () => [],
       pods: () => pods,
       pod: (key) => pods.get(key),
       policiesOfRule: (rule) => (rule === 'r1' ? ['red/web', 'red/also'] : ['red/web']),

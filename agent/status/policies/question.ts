@@ -20,11 +20,12 @@ const filterSchema = z.strictObject({
 /** @throws ApiError */
 export const parseEndQuestion = (query: string): EndQuestion => {
   const given = Object.fromEntries(new URLSearchParams(query));
-  const { pod, direction, peer, protocol, port } = parseWith(schema, given, 'the question');
+  const { pod, direction, peer, protocol, port, network } = parseWith(schema, given, 'the question');
   return {
     ...{ pod, direction },
     // As addresses are written everywhere else.
     peer: isIp(peer) ? parseIp(peer) : peer,
+    ...(network !== undefined && { network }),
     ...(protocol !== undefined && port !== undefined && { packet: { protocol, port } }),
   };
 };
@@ -34,6 +35,7 @@ const schema = z
     pod: z.string().regex(/^[^/]+\/[^/]+$/),
     direction: z.enum(['Ingress', 'Egress']),
     peer: z.string().min(1),
+    network: z.string().min(1).max(253).optional(),
     protocol: z.enum(['tcp', 'udp', 'sctp']).optional(),
     port: z.coerce.number().int().min(1).max(65_535).optional(),
   })

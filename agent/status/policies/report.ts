@@ -5,6 +5,7 @@
 import type { PoliciesStatus, PolicyStatus } from '../../../api/policy-status.ts';
 import { type Status, worst } from '../../../base/reconciler.ts';
 import type { PolicyDescription } from '../../inputs/policies/describe.ts';
+import { podOfId } from '../../model/facts.ts';
 import { targetSetName } from '../../model/policies/ids.ts';
 import { statusOf } from '../../reconcile/reconcilers.ts';
 import { stateOf } from '../programming-state.ts';
@@ -35,17 +36,33 @@ export const reportPolicies = (
     policy !== undefined
       ? [policy]
       : pod !== undefined
-        ? policyLookup.isolating(pod).map((one) => one.policy)
+        ? [
+            ...new Set(
+              idsOf(pod, policyLookup)
+                .flatMap(policyLookup.isolating)
+                .map((one) => one.policy),
+            ),
+          ]
         : [...policyLookup.policies()];
   const found = keys.sort().flatMap((key) => policyLookup.describe(key) ?? []);
   const stateOfOwner = withMemory((owner) => statusOf(sources.reconcilers, owner));
   const policies = found.map((one) => policyStatus(sources, one, stateOfOwner));
   if (policy === undefined)
-    return { isRead, policies, rules: [], pods: podStatuses(sources, pod === undefined ? [] : [pod]), admin };
+    return {
+      ...{ isRead, policies, rules: [] },
+      pods: podStatuses(sources, pod === undefined ? [] : idsOf(pod, policyLookup)),
+      admin,
+    };
   const rules = found.flatMap((one) => one.rules.map(({ id }) => id));
   const targets = found.flatMap((one) => one.targets);
   return { isRead, policies, rules: ruleStatuses(sources, rules), pods: podStatuses(sources, targets), admin };
 };
+
+/** Of a pod itself, and of its attachments. */
+const idsOf = (pod: string, { attachments }: PolicyReportSources['policyLookup']): readonly string[] => [
+  pod,
+  ...attachments(pod),
+];
 
 const behindSets = (
   sources: PolicyReportSources,
@@ -64,18 +81,19 @@ const behindSets = (
 
 const policyStatus = (
   { facts, ownersOver }: PolicyReportSources,
-  { policy, targets, rules, problems }: PolicyDescription,
+  { kind, network, policy, targets, rules, problems }: PolicyDescription,
   stateOfOwner: (owner: string) => Status,
 ): PolicyStatus => {
   const texts = (isNote: boolean): string[] =>
     problems.filter(({ severity }) => (severity === 'warning') === isNote).map(({ message }) => message);
   const owners = [
     ...rules.flatMap(({ id }) => ownersOver('policyRule', id)),
-    ...targets.flatMap((pod) => ownersOver('pod', pod)),
+    ...targets.flatMap((id) => ownersOver('pod', podOfId(id))),
   ];
   const waiting = targets.find((pod) => facts.get('podPolicy', pod) === undefined);
   const states: Status[] = waiting === undefined ? [] : [{ kind: 'waiting', message: `${waiting} has no network yet` }];
   return {
+    ...(kind !== undefined && { kind, networks: network ?? '' }),
     namespace: policy.namespace,
     name: policy.name,
     types: [...policy.types],

@@ -1,6 +1,7 @@
 /** Rules that policies have on this node. */
 import type { PolicyRuleStatus } from '../../../api/policy-status.ts';
 import { worst } from '../../../base/reconciler.ts';
+import { podOfId } from '../../model/facts.ts';
 import { targetSetName } from '../../model/policies/ids.ts';
 import { statusOf } from '../../reconcile/reconcilers.ts';
 import { stateOf } from '../programming-state.ts';
@@ -22,7 +23,7 @@ export const ruleStatuses = (sources: PolicyReportSources, rules: readonly strin
       ports: portsText(l4),
       ...(stateless && { stateless }),
       ...(log !== undefined && { log: log.name }),
-      targets: (targets.get(id) ?? []).sort(),
+      targets: (targets.get(id) ?? []).map(podOfId).sort(),
       policies: [...policyLookup.policiesOfRule(id)].sort(),
       targetSet: targetSetName(id),
       ...stateOf(worst(ownersOver('policyRule', id).map((owner) => statusOf(reconcilers, owner)))),

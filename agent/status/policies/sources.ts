@@ -13,15 +13,17 @@ export interface PolicyLookup {
   problems(): readonly Problem[];
   /** Policies, namespaces and pods have been read from the API server. */
   isRead(): boolean;
-  /** `namespace/name` of each. */
+  /** `namespace/name` of each; of a MultiNetworkPolicy with its kind in front. */
   policies(): Iterable<string>;
   describe(policy: string): PolicyDescription | undefined;
-  /** Policies that select a pod of this node. @param pod `namespace/name` */
+  /** Policies that select a pod of this node. @param pod `namespace/name`, or `attachmentId` */
   isolating(pod: string): readonly IsolatingPolicy[];
+  /** `attachmentId` of each secondary network of a pod that has policies. */
+  attachments(pod: string): readonly string[];
   /** By `namespace/name`, of all nodes. */
   pods(): Iterable<readonly [key: string, pod: PolicyPod]>;
   pod(key: string): PolicyPod | undefined;
-  /** `namespace/name` of each policy that has the rule. */
+  /** Each policy that has the rule, as `policies` names it. */
   policiesOfRule(rule: string): readonly string[];
 }
 

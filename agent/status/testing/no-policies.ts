@@ -9,6 +9,7 @@ export const noPolicies: Pick<PolicyReportSources, 'policyLookup' | 'ownersOver'
     policies: () => [],
     describe: () => undefined,
     isolating: () => [],
+    attachments: () => [],
     pods: () => [],
     pod: () => undefined,
     policiesOfRule: () => [],

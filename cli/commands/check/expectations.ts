@@ -46,7 +46,7 @@ export const PERMISSIONS: Readonly<Record<Program, Readonly<Record<string, reado
     'baselineadminnetworkpolicies.policy.networking.k8s.io': ['list', 'watch'],
     'clusternetworkpolicies.policy.networking.k8s.io': ['list', 'watch'],
     'egressfirewalls.k8s.ovn.org': ['list', 'watch'],
-    'multi-networkpolicies.k8s.cni.cncf.io': ['list'],
+    'multi-networkpolicies.k8s.cni.cncf.io': ['list', 'watch'],
     'endpointslices.discovery.k8s.io': ['list', 'watch'],
     'tokenreviews.authentication.k8s.io': ['create'],
     'subjectaccessreviews.authorization.k8s.io': ['create'],

@@ -23,10 +23,10 @@ import {
   SLICE_MIRROR_CONTROLLER,
 } from '../../../api/names.ts';
 import { NETWORK_UNAVAILABLE } from '../../../api/node-condition.ts';
-import { UNENFORCED_POLICIES } from '../../../api/policy.ts';
 import {
   CLUSTER_USER_DEFINED_NETWORKS,
   IPAM_CLAIMS,
+  MULTI_NETWORK_POLICIES,
   NETWORK_ATTACHMENT_DEFINITIONS,
   NODE_NETWORK_REPORTS,
   USER_DEFINED_NETWORKS,
@@ -38,7 +38,6 @@ import { mirrorName } from '../../../cluster-manager/render/mirrored-slice.ts';
 import { createDelegatedAccess } from '../../../kube/access/delegated-access.ts';
 import { createEmbeddedCluster } from '../../../kube/embedded/cluster.ts';
 import { createEventRecorder } from '../../../kube/events/recorder.ts';
-import { readPolicies } from '../../../kube/read-policies.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, ENDPOINT_SLICES, NAMESPACES, NODES, PODS } from '../../../kube/resources.ts';
 import { definitionOf } from '../../../kube/testing/definition-of.ts';
 import type { KubeClient, ResourceType } from '../../../kube/types.ts';
@@ -61,7 +60,7 @@ const startServer = async (): Promise<KubeClient> => {
   ends.push(() => server.close());
   const client = server.client('test');
   for (const text of Object.values(crdFiles())) await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(text));
-  for (const policy of [...UNENFORCED_POLICIES, ...ADMIN_POLICIES])
+  for (const policy of [MULTI_NETWORK_POLICIES, ...ADMIN_POLICIES])
     await client.create(CUSTOM_RESOURCE_DEFINITIONS, definitionOf(policy));
   await server.settled();
   await client.create(NODES, { metadata: { name: 'node-1' } });
@@ -289,7 +288,6 @@ it('of the agent', { timeout: 30_000 }, async () => {
     }).stop,
   );
 
-  await readPolicies(client);
   const at = { ...systemClock, schedule: (_: number, callback: () => void) => systemClock.schedule(0, callback) };
   const reporter = new NetworkReporter({
     node: 'node-1',
