@@ -23,6 +23,23 @@ const setUp = () => {
 };
 
 describe('a value that is watched', () => {
+  it('is not read again when another reader of the same change has stopped it', () => {
+    const { facts, heard, start } = setUp();
+    const view = new TrackedView(facts, new TestCluster('n1').settings);
+    let later: Watched<unknown> | undefined;
+    const first = new Watched(
+      facts,
+      view,
+      (known) => known.gatewayMode('n1'),
+      () => later?.stop(),
+    );
+    later = start();
+    facts.set('gatewayMode', 'n1', 'shared');
+    facts.set('gatewayMode', 'n1', 'local');
+    expect([first.value, heard]).toEqual(['local', []]);
+    first.stop();
+  });
+
   it('is kept by a read that fails, and is read again when what was looked at changes', () => {
     const { facts, heard, fails, start } = setUp();
     facts.set('gatewayMode', 'n1', 'shared');

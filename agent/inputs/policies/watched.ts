@@ -19,6 +19,7 @@ export class Watched<Value> implements FactReader {
   #cells: readonly FactCell[] = [];
   #value: Value;
   #failure: ReadFailure | undefined;
+  #isStopped = false;
 
   /**
    * @param onChange not for a value that equals the one before, but for each read that fails, and the first one after it
@@ -53,7 +54,9 @@ export class Watched<Value> implements FactReader {
 
   /** It throws only what `onChange` throws: others read the same fact. */
   stale(): void {
-    this.stop();
+    // Others read the same fact, and one of them may have stopped it since the fact changed.
+    if (this.#isStopped) return;
+    this.#unsubscribe();
     const before = this.#value;
     const hadFailed = this.#failure !== undefined;
     this.#failure = undefined;
@@ -67,6 +70,11 @@ export class Watched<Value> implements FactReader {
   }
 
   stop(): void {
+    this.#isStopped = true;
+    this.#unsubscribe();
+  }
+
+  #unsubscribe(): void {
     for (const cell of this.#cells) this.#facts.unsubscribe(cell, this);
     this.#cells = [];
   }
