@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseAdminPolicy } from './admin-network-policy.ts';
 import type { AdminPolicyKind } from './admin-policy/types.ts';
 
+const ALL = { matchLabels: {}, matchExpressions: [] };
 const SUBJECT = { namespaces: { matchLabels: { team: 'a' } } };
 
 describe('parseAdminPolicy', () => {
@@ -31,12 +32,12 @@ describe('parseAdminPolicy', () => {
       uid: 'u',
       tier: 'admin',
       priority: 7,
-      subject: { namespaces: {}, pods: { matchLabels: { app: 'web' } } },
+      subject: { namespaces: ALL, pods: { ...ALL, matchLabels: { app: 'web' } } },
       ingress: [
         {
           name: 'monitoring',
           action: 'allow',
-          peers: [{ kind: 'pods', namespaces: { matchLabels: { team: 'ops' } }, pods: {} }],
+          peers: [{ kind: 'pods', namespaces: { ...ALL, matchLabels: { team: 'ops' } }, pods: {} }],
           ports: [
             { kind: 'number', protocol: 'tcp', port: 80 },
             { kind: 'number', protocol: 'udp', port: [5, 9] },
@@ -48,7 +49,7 @@ describe('parseAdminPolicy', () => {
         {
           action: 'pass',
           peers: [
-            { kind: 'nodes', nodes: {} },
+            { kind: 'nodes', nodes: ALL },
             { kind: 'networks', blocks: ['10.0.0.0/8', 'fd00::/8'] },
           ],
           ports: [],
@@ -79,7 +80,7 @@ describe('parseAdminPolicy', () => {
     expect(policy.egress).toEqual([
       {
         action: 'allow',
-        peers: [{ kind: 'pods', namespaces: {}, pods: {} }],
+        peers: [{ kind: 'pods', namespaces: ALL, pods: {} }],
         ports: [
           { kind: 'number', protocol: 'tcp', port: 80 },
           { kind: 'number', protocol: 'sctp', port: [1, 2] },
@@ -104,6 +105,11 @@ describe('parseAdminPolicy', () => {
       spec: { priority: 1, subject: {} },
       message: 'spec.subject: must have exactly one of namespaces, pods',
     },
+    {
+      what: 'a subject with an unknown field',
+      spec: { priority: 1, subject: { namespaces: { sameLabels: ['tenant'] } } },
+      message: 'sameLabels',
+    },
     { what: 'no priority', spec: { subject: SUBJECT }, message: 'spec.priority: is required' },
     {
       what: 'a priority out of bounds',
@@ -121,6 +127,25 @@ describe('parseAdminPolicy', () => {
 
   it.each([
     { what: 'a peer without a field that is known', rule: { to: [{ moons: {} }] } },
+    { what: 'an unknown field of a selector', rule: { to: [{ namespaces: { sameLabels: ['tenant'] } }] } },
+    { what: 'an unknown field beside a known one', rule: { to: [{ namespaces: {}, moons: {} }] } },
+    {
+      what: 'an unknown field of pods',
+      rule: { to: [{ pods: { namespaceSelector: {}, podSelector: {}, sameLabels: ['tenant'] } }] },
+    },
+    {
+      what: 'an unknown field of a requirement',
+      rule: { to: [{ nodes: { matchExpressions: [{ key: 'a', operator: 'Exists', unless: 'b' }] } }] },
+    },
+    {
+      what: 'a label key that would get lost',
+      rule: { to: [{ nodes: JSON.parse('{"matchLabels":{"__proto__":"a"}}') }] },
+    },
+    { what: 'an unknown field', rule: { to: [{ namespaces: {} }], unless: [] } },
+    {
+      what: 'an unknown field of a port',
+      rule: { to: [{ namespaces: {} }], ports: [{ portNumber: { port: 1, unless: 2 } }] },
+    },
     { what: 'a peer of two kinds', rule: { to: [{ namespaces: {}, nodes: {} }] } },
     { what: 'no peers', rule: { to: [] } },
     {
@@ -144,7 +169,7 @@ describe('parseAdminPolicy', () => {
     const everything = { action: 'deny', peers: [{ kind: 'any' }], ports: [] };
     expect(egress).toEqual([
       { action: 'allow', peers: [], ports: [] },
-      { action: 'pass', peers: [{ kind: 'pods', namespaces: {}, pods: {} }], ports: [] },
+      { action: 'pass', peers: [{ kind: 'pods', namespaces: ALL, pods: {} }], ports: [] },
       everything,
       everything,
     ]);

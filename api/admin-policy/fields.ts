@@ -1,6 +1,6 @@
 /** What rules of both versions of the API have in common. */
 import { z } from 'zod';
-import { labelSelectorSchema } from '../label-selector.ts';
+import { strictSelectorSchema } from '../network-policy.ts';
 import { maskedCidrSchema } from '../scalars.ts';
 import type { AdminAction, AdminPeer, AdminPort } from './types.ts';
 
@@ -25,14 +25,17 @@ const MAX_NETWORKS = 25;
 export const itemsOf = <Item extends z.ZodType>(item: Item) => z.array(item).min(1).max(MAX_ITEMS);
 export const ruleName = z.string().optional();
 
-/** Exactly one of the fields that are known: with none, the API says, the object has one that is newer than its reader. */
+/**
+ * Exactly one of the fields that are known: with none, the API says, the object has one that is newer than its reader. One beside it may narrow
+ * what is meant: without it the object would be about more.
+ */
 export const oneOf = <Shape extends z.core.$ZodLooseShape>(fields: Shape) =>
-  z.object(fields).refine((object) => Object.values(object).filter((value) => value !== undefined).length === 1, {
+  z.strictObject(fields).refine((object) => Object.values(object).filter((value) => value !== undefined).length === 1, {
     error: `must have exactly one of ${Object.keys(fields).join(', ')}`,
   });
 
-const namespacedPod = z.object({ namespaceSelector: labelSelectorSchema, podSelector: labelSelectorSchema });
-const podFields = { namespaces: labelSelectorSchema.optional(), pods: namespacedPod.optional() };
+const namespacedPod = z.strictObject({ namespaceSelector: strictSelectorSchema, podSelector: strictSelectorSchema });
+const podFields = { namespaces: strictSelectorSchema.optional(), pods: namespacedPod.optional() };
 
 const podsOf = ({ namespaces, pods }: z.output<z.ZodObject<typeof podFields>>) =>
   pods === undefined
@@ -45,7 +48,7 @@ export const ingressPeer = oneOf(podFields).transform((fields): WrittenPeer => (
 
 export const egressPeer = oneOf({
   ...podFields,
-  nodes: labelSelectorSchema.optional(),
+  nodes: strictSelectorSchema.optional(),
   networks: z.array(maskedCidrSchema).min(1).max(MAX_NETWORKS).optional(),
   domainNames: z.array(z.string()).min(1).max(MAX_NETWORKS).optional(),
 }).transform(({ nodes, networks, domainNames, ...fields }): WrittenPeer => {

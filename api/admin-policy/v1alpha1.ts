@@ -22,9 +22,9 @@ const protocol = z
 const PROTOCOLS = { TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' } as const;
 
 const port = oneOf({
-  portNumber: z.object({ protocol, port: portNumber }).optional(),
+  portNumber: z.strictObject({ protocol, port: portNumber }).optional(),
   portRange: z
-    .object({ protocol, start: portNumber, end: portNumber })
+    .strictObject({ protocol, start: portNumber, end: portNumber })
     .refine(isRange, { error: 'start must not be greater than end' })
     .optional(),
   namedPort: portName.optional(),
@@ -46,9 +46,9 @@ const common = {
 };
 
 export const V1ALPHA1_INGRESS: z.ZodType<RuleFields> = z
-  .object({ ...common, from: itemsOf(ingressPeer) })
+  .strictObject({ ...common, from: itemsOf(ingressPeer) })
   .transform(({ from, ...rule }) => ({ ...rule, peers: from }));
 
 export const V1ALPHA1_EGRESS: z.ZodType<RuleFields> = z
-  .object({ ...common, to: itemsOf(egressPeer) })
+  .strictObject({ ...common, to: itemsOf(egressPeer) })
   .transform(({ to, ...rule }) => ({ ...rule, peers: to }));

@@ -17,13 +17,13 @@ import type { AdminPort } from './types.ts';
 const destinationPort = oneOf({
   number: portNumber.optional(),
   range: z
-    .object({ start: portNumber, end: portNumber })
+    .strictObject({ start: portNumber, end: portNumber })
     .refine(isRange, { error: 'start must not be greater than end' })
     .optional(),
 }).transform(({ number, range }) => (range === undefined ? number : rangeOf(range.start, range.end)));
 
 /** Without a port every one of the protocol: the API has no other attribute today, and a newer one is not known here. */
-const transport = z.object({ destinationPort });
+const transport = z.strictObject({ destinationPort });
 
 const protocol = oneOf({
   tcp: transport.optional(),
@@ -43,9 +43,9 @@ const ACTIONS = { Accept: 'allow', Deny: 'deny', Pass: 'pass' } as const;
 const common = { name: ruleName, action, protocols: itemsOf(protocol).nullish() };
 
 export const V1ALPHA2_INGRESS: z.ZodType<RuleFields> = z
-  .object({ ...common, from: itemsOf(ingressPeer) })
+  .strictObject({ ...common, from: itemsOf(ingressPeer) })
   .transform(({ from, protocols, ...rule }) => ({ ...rule, peers: from, ports: protocols ?? [] }));
 
 export const V1ALPHA2_EGRESS: z.ZodType<RuleFields> = z
-  .object({ ...common, to: itemsOf(egressPeer) })
+  .strictObject({ ...common, to: itemsOf(egressPeer) })
   .transform(({ to, protocols, ...rule }) => ({ ...rule, peers: to, ports: protocols ?? [] }));
