@@ -94,10 +94,11 @@ export const formatNetConf = (conf: NetConf): string =>
     uplink: conf.uplink,
   });
 
-/** True when both describe the same network: NADs of one network may differ in the NAD's own name only. */
-export const sameNetwork = (a: NetConf, b: NetConf): boolean =>
-  formatNetConf({ ...a, cniVersion: '', netAttachDefName: '' }) ===
-  formatNetConf({ ...b, cniVersion: '', netAttachDefName: '' });
+/** True when both describe the same network. */
+export const sameNetwork = (a: NetConf, b: NetConf): boolean => networkText(a) === networkText(b);
+
+/** What a configuration says of its network: NADs of one network may differ in the NAD's own name only. */
+export const networkText = (conf: NetConf): string => formatNetConf({ ...conf, cniVersion: '', netAttachDefName: '' });
 
 /**
  * True when both mean the same NAD of the same network, however they write it: other programs order keys and lists their way, name

@@ -1,7 +1,7 @@
 /** What the agent keeps of a NetworkAttachmentDefinition. */
 import { isHandmade, isNamedByOwner } from '../../api/nad-owner.ts';
 import { nadKey } from '../../api/names.ts';
-import type { NetConf } from '../../api/net-conf.ts';
+import { type NetConf, networkText } from '../../api/net-conf.ts';
 import {
   type NetworkKeys,
   nadAnnotatedNetwork,
@@ -18,6 +18,8 @@ export interface NadProjection {
   /** Of several NADs that contradict each other the oldest counts, for the cluster manager, too. */
   readonly createdAt: string;
   readonly conf: NetConf;
+  /** What `conf` says of its network: formatted once, compared with each NAD of the network. */
+  readonly networkText: string;
   /**
    * It was rendered from the network that its network name belongs to. Any author of a NAD can write an owner into it: it counts once the
    * cluster manager, which knows the owner, has written the ids.
@@ -47,6 +49,7 @@ export const projectNad = (object: KubeObject): NadProjection | ForeignNad => {
     namespace,
     createdAt: creationTimestamp ?? '',
     conf,
+    networkText: networkText(conf),
     isRendered: keys !== undefined && isNamedByOwner({ ...nad, conf }),
     isHandmade: isHandmade({ ...nad, conf }),
     keys,

@@ -104,6 +104,52 @@ describe('a network', () => {
   });
 });
 
+describe('a network of many namespaces', () => {
+  const COUNT = 1_000;
+
+  /** Counts how often somebody looks at what the NAD says. */
+  const counted = (key: string, input: NadInput, look: () => void): NadProjection => {
+    const { networkText, ...rest } = nad(key, input);
+    return {
+      ...rest,
+      get networkText() {
+        look();
+        return networkText;
+      },
+    };
+  };
+
+  it('costs its agents one comparison for each NAD, and all of them only when another NAD defines it', () => {
+    const { facts, index } = setUp();
+    let looks = 0;
+    const one = (at: number, age = 2): NadProjection =>
+      counted(`ns${at}/net`, { network: 'shared', id: 3, age }, () => looks++);
+    const nads = Array.from({ length: COUNT }, (_, at) => one(at));
+    for (const each of nads) index.change(undefined, each);
+    expect(looks).toBeLessThanOrEqual(4 * COUNT);
+    looks = 0;
+    index.change(nads[500], one(500));
+    expect(looks).toBeLessThanOrEqual(4);
+    index.change(undefined, one(COUNT, 1));
+    expect(looks).toBeGreaterThan(COUNT);
+    expect(facts.get('nad', `ns${COUNT - 1}/net`)).toBe('shared');
+  });
+
+  it('judges all of them anew when the one that defines it is edited', () => {
+    const { facts, index } = setUp();
+    const [first, second] = [1, 2].map((age) => nad(`ns${age}/net`, { network: 'shared', id: 3, age }));
+    index.change(undefined, first);
+    index.change(undefined, second);
+    const edited = nad('ns1/net', { network: 'shared', id: 3, age: 1, subnets: '10.99.0.0/16' });
+    index.change(first, edited);
+    expect([facts.get('nad', 'ns1/net'), facts.get('nad', 'ns2/net')]).toEqual(['shared', undefined]);
+    expect(index.problems).toHaveLength(1);
+    index.change(edited, undefined);
+    expect([facts.get('nad', 'ns1/net'), facts.get('nad', 'ns2/net')]).toEqual([undefined, 'shared']);
+    expect(index.problems).toEqual([]);
+  });
+});
+
 it('a network is as old as the NAD that defines it now', () => {
   const { index } = setUp();
   const redefined: string[] = [];

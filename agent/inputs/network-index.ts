@@ -6,13 +6,13 @@
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { type NamedNad, takesName } from '../../api/nad-owner.ts';
 import { DEFAULT_NETWORK_NAME, networkPrefix } from '../../api/names.ts';
-import { sameNetwork } from '../../api/net-conf.ts';
 import { networkOfNetConf } from '../../api/network.ts';
 import type { ProblemCause } from '../../api/problem-causes.ts';
 import type { NetworkId } from '../../net/ids.ts';
 import type { FactStore } from '../model/fact-store.ts';
 import type { NadProjection } from './nad-projection.ts';
 import { NetworkClaims } from './network-claims.ts';
+import { ageKey, NetworkNads } from './network-nads.ts';
 import type { Problem } from './problem.ts';
 
 /**
@@ -21,10 +21,17 @@ import type { Problem } from './problem.ts';
  */
 export type HolderOf = (id: NetworkId, network: string, isHere: boolean) => string | undefined;
 
+interface Compared {
+  readonly definition: NadProjection | undefined;
+  readonly rival: string | undefined;
+}
+
 export class NetworkIndex {
   readonly #facts: FactStore;
   readonly #cluster: ClusterConfig;
-  readonly #byNetwork = new Map<string, Map<string, NadProjection>>();
+  readonly #byNetwork = new Map<string, NetworkNads>();
+  /** Network → what its NADs were compared with. */
+  readonly #compared = new Map<string, Compared>();
   readonly #primaryByNamespace = new Map<string, Map<string, NadProjection>>();
   readonly #mismatches = new Map<string, Problem>();
   readonly #rivals = new Map<string, Problem>();
@@ -71,7 +78,7 @@ export class NetworkIndex {
     if (before !== undefined) this.#update(before, false);
     if (after !== undefined) this.#update(after, true);
     for (const network of new Set([before?.conf.name, after?.conf.name])) {
-      if (network !== undefined) this.#claim(network);
+      if (network !== undefined) this.#claim(network, after);
     }
     for (const namespace of new Set([before?.namespace, after?.namespace])) {
       if (namespace !== undefined) this.#publishPrimary(namespace);
@@ -80,23 +87,25 @@ export class NetworkIndex {
   }
 
   #update(nad: NadProjection, present: boolean): void {
-    putInGroup(this.#byNetwork, nad.conf.name, nad, present);
+    const { name } = nad.conf;
+    const nads = this.#byNetwork.get(name) ?? new NetworkNads();
+    if (present) nads.add(nad);
+    else nads.delete(nad);
+    if (nads.isEmpty) this.#byNetwork.delete(name);
+    else this.#byNetwork.set(name, nads);
     if (nad.conf.role === 'primary') putInGroup(this.#primaryByNamespace, nad.namespace, nad, present);
   }
 
   /** Publishes the network, and those that had to stand back for it or have to from now on. */
-  #claim(name: string): void {
-    const first = this.#definition(name);
+  #claim(name: string, changed: NadProjection | undefined): void {
+    const first = this.#byNetwork.get(name)?.definition;
     const claim = first?.keys && { network: name, age: ageKey(first), keys: first.keys };
-    for (const network of this.#claims.set(name, claim)) this.#publishNetwork(network);
+    for (const network of this.#claims.set(name, claim)) this.#publishNetwork(network, changed);
   }
 
-  #definition(name: string): NadProjection | undefined {
-    return sorted(this.#byNetwork.get(name)).find(({ keys }) => keys !== undefined);
-  }
-
-  #publishNetwork(name: string): void {
-    const first = this.#definition(name);
+  /** @param changed of this network or of another one */
+  #publishNetwork(name: string, changed?: NadProjection): void {
+    const first = this.#byNetwork.get(name)?.definition;
     const rival = this.#claims.rivalOf(name) ?? (first?.keys && this.#stillHas(first.keys.id, name));
     const network = first?.keys && {
       ...networkOfNetConf(first.conf, this.#cluster),
@@ -109,15 +118,30 @@ export class NetworkIndex {
     this.#facts.set('network', name, counts ? network : undefined);
     this.#setPrefix(name, counts);
     this.#note(name, first?.createdAt);
-    for (const nad of this.#byNetwork.get(name)?.values() ?? []) {
-      const contradiction = first === undefined ? undefined : contradictionOf(nad, first);
-      const agrees = contradiction === undefined;
-      this.#facts.set('nad', nad.key, agrees ? name : undefined);
-      this.#facts.set('contradictingNad', nad.key, agrees ? undefined : true);
-      this.#facts.set('handmadeNad', nad.key, nad.isHandmade ? true : undefined);
-      const shared = `network ${name} has an id, a tunnel key or names of OVN rows that belong to network ${rival}`;
-      setProblem(this.#mismatches, nad, 'network-invalid', contradiction ?? (rival && shared));
-    }
+    this.#compare(name, { definition: first, rival }, changed);
+  }
+
+  /** All NADs only when they are compared with something else than before. */
+  #compare(name: string, now: Compared, changed: NadProjection | undefined): void {
+    const nads = this.#byNetwork.get(name);
+    const before = this.#compared.get(name);
+    if (nads === undefined) this.#compared.delete(name);
+    else this.#compared.set(name, now);
+    if (nads === undefined) return;
+    const isSame = before !== undefined && sameComparison(before, now);
+    if (!isSame) for (const nad of nads.values()) this.#publishNad(nad, now);
+    else if (changed !== undefined && nads.get(changed.key) === changed) this.#publishNad(changed, now);
+  }
+
+  #publishNad(nad: NadProjection, { definition, rival }: Compared): void {
+    const { name } = nad.conf;
+    const contradiction = definition === undefined ? undefined : contradictionOf(nad, definition);
+    const agrees = contradiction === undefined;
+    this.#facts.set('nad', nad.key, agrees ? name : undefined);
+    this.#facts.set('contradictingNad', nad.key, agrees ? undefined : true);
+    this.#facts.set('handmadeNad', nad.key, nad.isHandmade ? true : undefined);
+    const shared = `network ${name} has an id, a tunnel key or names of OVN rows that belong to network ${rival}`;
+    setProblem(this.#mismatches, nad, 'network-invalid', contradiction ?? (rival && shared));
   }
 
   /** Of two networks with one prefix only the one that counts takes it away. */
@@ -163,11 +187,20 @@ export class NetworkIndex {
   }
 }
 
+/** Whether NADs compared with one give what they gave compared with the other. */
+const sameComparison = (a: Compared, b: Compared): boolean =>
+  a.rival === b.rival &&
+  (a.definition === b.definition ||
+    (a.definition !== undefined && b.definition !== undefined && sameDefinition(a.definition, b.definition)));
+
+const sameDefinition = (a: NadProjection, b: NadProjection): boolean =>
+  a.key === b.key && a.isRendered === b.isRendered && a.networkText === b.networkText;
+
 /** Why a NAD is not of the network that it names. @param first the NAD that defines it */
 const contradictionOf = (nad: NadProjection, first: NadProjection): string | undefined => {
   const { name } = first.conf;
   if (takesName(namedNad(nad), namedNad(first))) return `network ${name} belongs to NAD ${first.key}`;
-  return sameNetwork(nad.conf, first.conf)
+  return nad.networkText === first.networkText
     ? undefined
     : `CNI config does not match that of network ${name} in NAD ${first.key}`;
 };
@@ -203,6 +236,3 @@ const putInGroup = (
 
 const sorted = (group: ReadonlyMap<string, NadProjection> | undefined): NadProjection[] =>
   [...(group?.values() ?? [])].sort((a, b) => (ageKey(a) < ageKey(b) ? -1 : 1));
-
-/** As the cluster manager compares them: by namespace, then by name. A space is less than all that these may have. */
-const ageKey = ({ createdAt, key }: NadProjection): string => `${createdAt} ${key.replace('/', ' ')}`;
