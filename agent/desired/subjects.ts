@@ -101,7 +101,7 @@ export const subjectsWith = (fact: ReadKind, id: string, facts: FactStore): AnyS
     case 'refusedNode':
     case 'tunnelMtu':
     case 'nad':
-    case 'contradictingNad':
+    case 'nadProblem':
     case 'handmadeNad':
     case 'foreignNad':
     case 'primaryNad':

@@ -94,6 +94,10 @@ describe('a network', () => {
     index.change(undefined, nad('a/net', { network: 'shared', id: 3, age: 2, subnets: '10.99.0.0/16' }));
     expect(facts.get('network', 'shared')?.subnets).toEqual([{ cidr: '10.20.0.0/16', hostPrefix: 24 }]);
     expect([facts.get('nad', 'b/net'), facts.get('nad', 'a/net')]).toEqual(['shared', undefined]);
+    expect(facts.get('nadProblem', 'a/net')).toEqual({
+      message: 'CNI config does not match that of network shared in NAD b/net',
+      contradicts: true,
+    });
     expect(index.problems).toEqual([
       {
         object: 'NetworkAttachmentDefinition/a/net',
@@ -194,9 +198,10 @@ describe('two networks never share a datapath', () => {
         message: 'network b_net has an id, a tunnel key or names of OVN rows that belong to network a_net',
       },
     ]);
+    expect(facts.get('nadProblem', 'b/net')).toEqual({ message: index.problems[0]?.message, contradicts: false });
     index.change(old, undefined);
     expect(facts.get('network', 'b_net')).toMatchObject({ id: 7 });
-    expect(index.problems).toEqual([]);
+    expect([index.problems, facts.get('nadProblem', 'b/net')]).toEqual([[], undefined]);
   });
 
   it('and none is the default network', () => {

@@ -138,10 +138,11 @@ export class NetworkIndex {
     const contradiction = definition === undefined ? undefined : contradictionOf(nad, definition);
     const agrees = contradiction === undefined;
     this.#facts.set('nad', nad.key, agrees ? name : undefined);
-    this.#facts.set('contradictingNad', nad.key, agrees ? undefined : true);
     this.#facts.set('handmadeNad', nad.key, nad.isHandmade ? true : undefined);
     const shared = `network ${name} has an id, a tunnel key or names of OVN rows that belong to network ${rival}`;
-    setProblem(this.#mismatches, nad, 'network-invalid', contradiction ?? (rival && shared));
+    const message = contradiction ?? (rival && shared);
+    this.#facts.set('nadProblem', nad.key, message === undefined ? undefined : { message, contradicts: !agrees });
+    setProblem(this.#mismatches, nad, 'network-invalid', message);
   }
 
   /** Of two networks with one prefix only the one that counts takes it away. */
@@ -180,7 +181,7 @@ export class NetworkIndex {
 
   #forget({ key }: NadProjection): void {
     this.#facts.set('nad', key, undefined);
-    this.#facts.set('contradictingNad', key, undefined);
+    this.#facts.set('nadProblem', key, undefined);
     this.#facts.set('handmadeNad', key, undefined);
     this.#mismatches.delete(key);
     this.#rivals.delete(key);

@@ -211,6 +211,13 @@ export interface CgroupFact {
   readonly isEmpty?: true;
 }
 
+export interface NadProblemFact {
+  /** Without a full stop. */
+  readonly message: string;
+  /** An older NAD says otherwise of the network: it is no matter of waiting. */
+  readonly contradicts: boolean;
+}
+
 /** Kinds of facts and what each is. Ids are texts. */
 export interface Facts {
   /** By name. */
@@ -229,8 +236,8 @@ export interface Facts {
   readonly networkPrefix: string;
   /** By NAD key: the network's name. */
   readonly nad: string;
-  /** By NAD key: it is about a network that an older NAD says otherwise of. */
-  readonly contradictingNad: true;
+  /** By NAD key: why its network is none here. */
+  readonly nadProblem: NadProblemFact;
   /** By NAD key: nothing says that it was rendered from a network (`isHandmade` of api/nad-owner.ts). */
   readonly handmadeNad: true;
   /** By NAD key: it is there, and of another plugin. */

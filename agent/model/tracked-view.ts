@@ -11,6 +11,7 @@ import {
   type Facts,
   type GatewayFact,
   LOCAL,
+  type NadProblemFact,
   type NamespaceFact,
   type NeighbourFact,
   type NetworkFact,
@@ -143,8 +144,12 @@ export class TrackedView implements View {
   }
 
   nadOwner(nadKey: string): 'ours' | 'foreign' | undefined {
-    if (this.#value('nad', nadKey) !== undefined || this.#value('contradictingNad', nadKey) === true) return 'ours';
+    if (this.#value('nad', nadKey) !== undefined || this.#value('nadProblem', nadKey) !== undefined) return 'ours';
     return this.#value('foreignNad', nadKey) === true ? 'foreign' : undefined;
+  }
+
+  nadProblem(nadKey: string): NadProblemFact | undefined {
+    return this.#value('nadProblem', nadKey);
   }
 
   isHandmadeNad(nadKey: string): boolean {

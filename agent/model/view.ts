@@ -5,6 +5,7 @@ import type { Ip } from '../../net/ip.ts';
 import type {
   CgroupFact,
   GatewayFact,
+  NadProblemFact,
   NamespaceFact,
   NeighbourFact,
   NetworkFact,
@@ -91,6 +92,8 @@ export interface View extends LocalSettings {
   networkOfNad(nadKey: string): NetworkFact | undefined;
   /** Whose plugin a NAD is for; undefined when there is none of this key, or nobody can read it. */
   nadOwner(nadKey: string): 'ours' | 'foreign' | undefined;
+  /** Why the network of a NAD is none here; undefined also while nothing is wrong and it has no id yet. */
+  nadProblem(nadKey: string): NadProblemFact | undefined;
   /** Whether nothing of a NAD says that it was rendered from a network. */
   isHandmadeNad(nadKey: string): boolean;
   namespace(name: string): NamespaceFact | undefined;

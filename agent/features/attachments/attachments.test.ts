@@ -163,6 +163,19 @@ describe('a pod that selects networks', () => {
     expect(found(it)?.attachments.slice(2)).toMatchObject([{ nadKey: 'red/flat', index: 3 }]);
   });
 
+  it('is refused a NAD that contradicts its network, and waits with the reason for what another network has yet', () => {
+    const problem = (message: string, contradicts: boolean) => (it: TestCluster) => {
+      it.facts.set('nadProblem', 'red/odd', { message, contradicts });
+      return it;
+    };
+    const contradiction = 'CNI config does not match that of network odd in NAD blue/odd';
+    const refused = found(selecting('odd', problem(contradiction, true)));
+    expect([refused?.refused, refused?.waitingFor]).toEqual([`red/odd as net1: ${contradiction}`, undefined]);
+    const shared = 'network odd has an id that belongs to network blue';
+    const waits = found(selecting('odd', problem(shared, false)));
+    expect([waits?.refused, waits?.waitingFor]).toEqual([undefined, shared]);
+  });
+
   it('is refused two that would be one port', () => {
     const near = (it: TestCluster): TestCluster =>
       it.network('red_flat1', secondary('flat-1', { id: 26, subnets: ['10.92.0.0/24'] }));

@@ -105,7 +105,7 @@ const primaryOf = (namespace: string, view: View): DesiredAttachment | string =>
   if (nad === undefined)
     return `namespace ${namespace} has the label ${PRIMARY_NETWORK_LABEL} and no primary network yet`;
   const network = view.networkOfNad(nad.nad);
-  if (network === undefined) return `network ${nad.network} has no id yet`;
+  if (network === undefined) return view.nadProblem(nad.nad)?.message ?? `network ${nad.network} has no id yet`;
   if (network.topology === 'localnet') return `network ${nad.network} is localnet, which cannot be primary`;
   return { nadKey: nad.nad, network, role: 'primary', interfaceName: PRIMARY_INTERFACE };
 };

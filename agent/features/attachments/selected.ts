@@ -45,7 +45,7 @@ const resolve = (selection: Selection, podNamespace: string, view: View): Resolv
     return { refused: `${missing}: the pod selects it as ${interfaceName}` };
   }
   const network = view.networkOfNad(nad);
-  if (network === undefined) return { waitingFor: `the network of NetworkAttachmentDefinition ${nad} has no id yet` };
+  if (network === undefined) return withoutNetwork(nad, interfaceName, view);
   if (network.role !== 'secondary')
     return { refused: `${nad} as ${interfaceName}: a primary network cannot be selected` };
   const scoped = scopedNad(selection, network, view);
@@ -56,6 +56,12 @@ const resolve = (selection: Selection, podNamespace: string, view: View): Resolv
   const impossible = impossibleRequest(selection, network);
   if (impossible !== undefined) return { refused: `${nad} as ${interfaceName}: ${impossible}` };
   return { network: { nadKey, network, role: 'secondary', interfaceName, selection } };
+};
+
+const withoutNetwork = (nad: string, interfaceName: string, view: View): Resolved => {
+  const problem = view.nadProblem(nad);
+  if (problem?.contradicts) return { refused: `${nad} as ${interfaceName}: ${problem.message}` };
+  return { waitingFor: problem?.message ?? `the network of NetworkAttachmentDefinition ${nad} has no id yet` };
 };
 
 /** What the topology cannot follow. */
