@@ -20,6 +20,7 @@ import type { OvsPorts } from './ovs-ports.ts';
 import { CniTimer, type ObserveCni } from './phases.ts';
 import { hostNames, type Plumbing, plumbingOf } from './plumbing.ts';
 import { PodFailures } from './pod-failures.ts';
+import { portDifferences } from './port-differences.ts';
 import { raiseOpened } from './raise-opened.ts';
 
 export interface CniHandlerOptions {
@@ -253,11 +254,8 @@ export class CniHandler {
     if (attachments === undefined) throw new CniError('podGone', 'the API server has no such pod on this node');
     const plumbing = this.#plumbing(attachments, request);
     const differences = await interfaces.check(plumbing.network, signal);
-    const plugged = new Map(ports.ofSandbox(request.containerId).map((port) => [port.name, port]));
-    const missing = plumbing.ports.flatMap(({ name, logicalPort }) =>
-      plugged.get(name)?.isInstalled === true ? [] : [`port ${name} of ${logicalPort} is not installed`],
-    );
-    const found = [...differences, ...missing];
+    const plugged = ports.ofSandbox(request.containerId);
+    const found = [...differences, ...portDifferences(attachments, plumbing.ports, plugged)];
     if (found.length > 0)
       throw new CniError('internal', `the pod's network differs from the desired state: ${found.join('; ')}`);
   }

@@ -82,6 +82,49 @@ it('CHECK names the attachment that is not as it should be', async () => {
   );
 });
 
+it('CHECK of a pod that waits fails with the reason, and names the ports that are gone', async () => {
+  const it = withSelections();
+  await it.call('ADD', { pod: 'red/a' });
+  it.cluster.facts.set('nad', 'red/bare', undefined);
+  it.cluster.facts.set('nadProblem', 'red/bare', { message: 'it is somebody else’s', contradicts: false });
+  it.flush();
+  const check = it.call('CHECK', { pod: 'red/a' });
+  await expect(check).rejects.toThrow(/desired state: waits: it is somebody else’s$/);
+  await it.ports.unplug([SANDBOX.slice(0, 15), INDEXED(2)]);
+  await expect(it.call('CHECK', { pod: 'red/a' })).rejects.toThrow(
+    'waits: it is somebody else’s; port of red_a is not installed; port of red.flat_red_a is not installed',
+  );
+});
+
+it('CHECK of a pod whose localnet has lost its mapping fails with that, and looks at its port', async () => {
+  const it = setUp();
+  const wire = {
+    topology: 'localnet',
+    role: 'secondary',
+    subnets: ['10.90.0.0/24'],
+    physical: { name: 'dc' },
+  } as const;
+  it.cluster
+    .network('ns_wire', { ...wire, id: 20, namespace: 'ns', nad: 'wire' })
+    .mapped('dc', 'br-dc')
+    .pod('ns/a', {
+      ...{ node: 'node1', selects: 'wire' },
+      networks: {
+        default: { ips: ['10.128.0.4/23'], role: 'primary' },
+        'ns/wire': { ips: ['10.90.0.1/24'], role: 'secondary' },
+      },
+    });
+  it.flush();
+  await it.call('ADD');
+  expect(await it.call('CHECK')).toBe('');
+  it.cluster.mapped('dc', undefined);
+  it.flush();
+  await it.ports.unplug([INDEXED(1)]);
+  await expect(it.call('CHECK')).rejects.toThrow(
+    /ns\/wire as net1: network ns_wire is not on node node1.*; port of ns.wire_ns_a is not installed$/,
+  );
+});
+
 it('DEL takes everything away, also when nothing knows of the pod any more, and what OVS has lost', async () => {
   const it = withSelections();
   await it.call('ADD', { pod: 'red/a' });

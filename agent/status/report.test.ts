@@ -178,6 +178,18 @@ it('an attachment without IPAM lacks nothing, and a pod that is on a network twi
   expect(reportNetworks(sources).find(({ name }) => name === 'red_bare')).toMatchObject({ pods: 1, state: 'ready' });
 });
 
+it('a network counts pods that run there and wait for another one', () => {
+  const flat = { id: 9, topology: 'layer2', subnets: ['10.9.0.0/24'], namespace: 'red', nad: 'flat' } as const;
+  const networks = { ...addressed.networks, 'red/flat': { ips: ['10.9.0.3/24'], tunnelId: 10 } };
+  const it = cluster()
+    .network('red_flat', { ...flat, role: 'secondary' })
+    .pod('red/a', { node: 'node1', selects: 'flat,odd', networks });
+  it.facts.set('nadProblem', 'red/odd', { message: 'it is somebody else’s', contradicts: false });
+  const sources = sourcesOf(it);
+  expect(reportPods(sources)[0]?.message).toBe('it is somebody else’s');
+  expect(reportNetworks(sources).find(({ name }) => name === 'red_flat')).toMatchObject({ pods: 1 });
+});
+
 it('a secondary network is ready as far as what makes it is, and a localnet where its physical network is mapped', () => {
   const secondary = { role: 'secondary', subnets: ['10.9.0.0/24'], namespace: 'red' } as const;
   const it = cluster()

@@ -53,8 +53,9 @@ export const reportNode = ({ node, facts }: ReportSources): NodeStatus => {
 
 export const reportNetworks = (sources: ReportSources): NetworkStatus[] => {
   const counts = new Map<string, number>();
-  for (const { attachments } of sources.registry.values()) {
-    for (const name of new Set(attachments.map(({ network }) => network.name))) {
+  // A pod that waits or is refused runs with what it has been given.
+  for (const { attachments, held } of sources.registry.values()) {
+    for (const name of new Set([...attachments, ...held].map(({ network }) => network.name))) {
       counts.set(name, (counts.get(name) ?? 0) + 1);
     }
   }
