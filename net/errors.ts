@@ -24,6 +24,10 @@ export class NetError extends Error {
   }
 }
 
+/** True when something is somebody else's. */
+export const isConflict = (error: unknown): error is NetError =>
+  error instanceof NetError && error.code === 'ERR_NET_CONFLICT';
+
 /** True when an allocator had nothing left to give. */
 export const isExhausted = (error: unknown): error is NetError =>
   error instanceof NetError && error.code === 'ERR_NET_EXHAUSTED';

@@ -173,7 +173,7 @@ const giveAddresses = (
       if (givenBy !== 'node' || subnets.length === 0) continue;
       book.setSubnets(network, subnets);
       const held = pod.networks.get(nadKey);
-      if (held !== undefined) book.enter(podKey(pod), nadKey, network.name, held.ipAddresses.map(addressOf));
+      if (held !== undefined) book.enter(podKey(pod), nadKey, network.name, held.ipAddresses.map(addressOf), held.mac);
     }
   }
   return ordered.flatMap((attachments) => giveToPod(attachments, book, facts, cluster));
@@ -190,9 +190,10 @@ const giveToPod = (
   const lacking = attachments.filter(({ givenBy, nadKey }) => givenBy === 'node' && !pod.networks.has(nadKey));
   if (lacking.length === 0) return [];
   try {
-    const entries = lacking.map(({ nadKey, network, role }) => {
-      const addresses = book.give(podKey(pod), nadKey, network.name);
-      return [nadKey, podNetworkEntry({ network, cluster, role, addresses })] as const;
+    const entries = lacking.map(({ nadKey, network, role, selection }) => {
+      const mac = selection?.mac;
+      const addresses = book.give(podKey(pod), nadKey, network.name, mac);
+      return [nadKey, podNetworkEntry({ network, cluster, role, addresses, mac })] as const;
     });
     facts.set('pod', podKey(pod), { ...pod, networks: new Map([...pod.networks, ...entries]) });
     return entries.map(([nadKey, { ipAddresses }]) => ({

@@ -4,6 +4,7 @@ import { parseClusterConfig } from '../../../api/cluster-config.ts';
 import { defaultNetwork } from '../../../api/network.ts';
 import { parseCidr } from '../../../net/cidr.ts';
 import { parseIp } from '../../../net/ip.ts';
+import { macFromIp, parseMac } from '../../../net/mac.ts';
 import { AddressBook } from './address-book.ts';
 
 const network = defaultNetwork(parseClusterConfig());
@@ -55,6 +56,44 @@ describe('an address', () => {
     it.give('ns/a', 'default', 'default');
     it.setSubnets(network, ['10.128.0.0/29', 'fd00::/64'].map(parseCidr));
     expect(it.give('ns/b', 'default', 'default')).toEqual(['10.128.0.4/29', 'fd00::3/64']);
+  });
+});
+
+describe('a MAC', () => {
+  const of = (ip: string) => macFromIp(parseIp(ip));
+
+  it('that a pod has, keeps nobody from an address: the next one is given until that pod is gone', () => {
+    const it = book('10.128.0.0/29', 'fd00::/64');
+    it.enter('ns/thief', 'default', 'default', [parseIp('10.128.0.6')], of('10.128.0.3'));
+    expect(it.give('ns/a', 'default', 'default')).toEqual(['10.128.0.4/29', 'fd00::3/64']);
+    it.releasePod('ns/thief');
+    expect(it.give('ns/b', 'default', 'default')).toEqual(['10.128.0.3/29', 'fd00::4/64']);
+  });
+
+  it('of an IPv6 address, too', () => {
+    const it = book('fd00::/64');
+    it.give('ns/thief', 'ns/net', 'default', of('fd00::4'));
+    expect(it.give('ns/a', 'default', 'default')).toEqual(['fd00::5/64']);
+  });
+
+  it.each([
+    ['0a:58:0a:80:00:04', /derives from 10.128.0.4 of 10.128.0.0\/29, and is for the pod that has this address$/],
+    ['0a:58:0a:80:00:01', /is that of a port of the node$/],
+    ['02:00:00:00:00:07', /^requested MAC 02:00:00:00:00:07 belongs to pod ns\/held$/],
+  ])('is refused to who asks for that of others: %s', (mac, message) => {
+    const it = book('10.128.0.0/29');
+    it.enter('ns/held', 'default', 'default', [parseIp('10.128.0.6')], parseMac('02:00:00:00:00:07'));
+    expect(() => it.give('ns/a', 'ns/net', 'default', parseMac(mac))).toThrow(
+      expect.objectContaining({ code: 'ERR_NET_CONFLICT', message: expect.stringMatching(message) }),
+    );
+    expect(it.give('ns/b', 'default', 'default')).toEqual(['10.128.0.3/29']);
+  });
+
+  it('may be asked for where it is that of the pod’s own address, and by one of its interfaces', () => {
+    const it = book('10.128.0.0/29');
+    expect(it.give('ns/a', 'ns/net', 'default', of('10.128.0.3'))).toEqual(['10.128.0.3/29']);
+    expect(it.give('ns/a', 'ns/net', 'default', of('10.128.0.3'))).toEqual(['10.128.0.3/29']);
+    expect(() => it.give('ns/a', 'ns/net/1', 'default', of('10.128.0.3'))).toThrow('belongs to pod ns/a');
   });
 });
 

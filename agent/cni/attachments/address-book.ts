@@ -13,6 +13,7 @@ import {
 import {
   type Cidr,
   cidrContainsIp,
+  cidrFamily,
   hostRoute,
   type InterfaceAddress,
   interfaceAddress,
@@ -20,10 +21,13 @@ import {
 } from '../../../net/cidr.ts';
 import { NetError } from '../../../net/errors.ts';
 import type { Ip } from '../../../net/ip.ts';
+import { type Mac, macFromIp } from '../../../net/mac.ts';
+import { derivedMac, MacBook } from './mac-book.ts';
 
 interface Holding {
   readonly network: string;
   readonly ips: readonly Ip[];
+  readonly mac: Mac | undefined;
 }
 
 export class AddressBook {
@@ -33,6 +37,7 @@ export class AddressBook {
   readonly #holdings = new Map<string, Map<string, Holding>>();
   /** By network and address. Two only when the API says so. */
   readonly #holders = new Map<string, Set<string>>();
+  readonly #macs = new MacBook();
 
   /** What the node has of the network now. What is held stays held, also outside of the subnets. */
   setSubnets(network: Network, subnets: readonly Cidr[]): void {
@@ -43,6 +48,7 @@ export class AddressBook {
       .filter((holding) => holding.network === network.name)
       .flatMap(({ ips }) => ips)
       .toArray();
+    this.#macs.setSubnets(network, subnets);
     const pools = subnets.map((subnet) => addressPool(subnet, infrastructure(network, subnet)));
     this.#pools.set(
       network.name,
@@ -56,32 +62,41 @@ export class AddressBook {
 
   /**
    * Enters what a pod has according to the API. The same again is no change.
+   * @param mac without one, that of the addresses
    * @returns the pods that hold one of the addresses already: a conflict that somebody has to resolve
    */
-  enter(pod: string, nadKey: string, network: string, ips: readonly Ip[]): string[] {
+  enter(pod: string, nadKey: string, network: string, ips: readonly Ip[], mac = derivedMac(ips)): string[] {
     const before = this.#holdings.get(pod)?.get(nadKey);
-    if (before?.network === network && before.ips.join() === ips.join()) return [];
+    if (before?.network === network && before.ips.join() === ips.join() && before.mac === mac) return [];
     const others = ips.flatMap((ip) => [...this.#holdersOf(network, ip)]).filter((holder) => holder !== pod);
     this.#release(pod, nadKey);
-    this.#hold(pod, nadKey, { network, ips });
+    this.#hold(pod, nadKey, { network, ips, mac });
     this.#change(network, (pool) => ips.reduce(reserveIfFree, pool));
     return others;
   }
 
   /**
    * Gives one address of each of the node's subnets of the network, or what the pod holds of it already.
-   * @throws NetError ERR_NET_EXHAUSTED; nothing is given then
+   * @param mac that the pod asks for; otherwise the one of its addresses, which nobody else has
+   * @throws NetError ERR_NET_EXHAUSTED, or ERR_NET_CONFLICT for a MAC that it may not have; nothing is given then
    */
-  give(pod: string, nadKey: string, network: string): InterfaceAddress[] {
+  give(pod: string, nadKey: string, network: string, mac?: Mac): InterfaceAddress[] {
     const pools = this.#pools.get(network) ?? [];
     const held = this.#holdings.get(pod)?.get(nadKey);
     if (held?.network === network) return withPrefixes(held.ips, pools);
-    const given = pools.map((pool) => allocateAddress(pool));
+    const isFree = (ip: Ip): boolean => mac !== undefined || this.#macs.isFree(network, macFromIp(ip));
+    const first = pools.find(({ cidr }) => cidrFamily(cidr) === 4) ?? pools[0];
+    const given = pools.map((pool) => allocateFree(pool, pool === first ? isFree : undefined));
+    const ips = given.map(({ ip }) => ip);
+    if (mac !== undefined) {
+      const subnets = pools.map(({ cidr }) => cidr);
+      this.#macs.refuse(network, mac, subnets, ips);
+    }
     this.#pools.set(
       network,
       given.map(({ pool }) => pool),
     );
-    this.#hold(pod, nadKey, { network, ips: given.map(({ ip }) => ip) });
+    this.#hold(pod, nadKey, { network, ips, mac: mac ?? derivedMac(ips) });
     return given.map(({ ip, pool }) => interfaceAddress(ip, prefixLength(pool.cidr)));
   }
 
@@ -96,7 +111,8 @@ export class AddressBook {
     if (holdings === undefined || holding === undefined) return;
     holdings.delete(nadKey);
     if (holdings.size === 0) this.#holdings.delete(pod);
-    const { network, ips } = holding;
+    const { network, ips, mac } = holding;
+    if (mac !== undefined) this.#macs.release(network, mac, `${pod} ${nadKey}`);
     for (const ip of ips) this.#holdersOf(network, ip).delete(pod);
     const free = ips.filter((ip) => this.#holdersOf(network, ip).size === 0);
     for (const ip of free) this.#holders.delete(`${network}/${ip}`);
@@ -106,6 +122,7 @@ export class AddressBook {
   #hold(pod: string, nadKey: string, holding: Holding): void {
     const holdings = this.#holdings.get(pod) ?? new Map<string, Holding>();
     this.#holdings.set(pod, holdings.set(nadKey, holding));
+    if (holding.mac !== undefined) this.#macs.hold(holding.network, holding.mac, `${pod} ${nadKey}`);
     for (const ip of holding.ips) {
       this.#holders.set(`${holding.network}/${ip}`, this.#holdersOf(holding.network, ip).add(pod));
     }
@@ -123,6 +140,17 @@ export class AddressBook {
 
 const samePools = (pools: readonly AddressPool[] | undefined, subnets: readonly Cidr[]): boolean =>
   pools !== undefined && pools.map(({ cidr }) => cidr).join() === subnets.join();
+
+/** The lowest that may be given. Those that may not stay free: whoever is in their way goes some day. */
+const allocateFree = (pool: AddressPool, isFree?: (ip: Ip) => boolean): { pool: AddressPool; ip: Ip } => {
+  const passedOver: Ip[] = [];
+  let given = allocateAddress(pool);
+  while (isFree?.(given.ip) === false) {
+    passedOver.push(given.ip);
+    given = allocateAddress(given.pool);
+  }
+  return { ...given, pool: passedOver.reduce(releaseAddress, given.pool) };
+};
 
 /** Addresses that routers and management ports have. */
 const infrastructure = (network: Network, subnet: Cidr): Cidr[] =>

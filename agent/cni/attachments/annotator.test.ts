@@ -223,3 +223,28 @@ it('on a secondary layer-3 network a pod gets its MAC and its default route, whi
     routes: [{ dest: '10.91.0.0/16', nextHop: '10.91.1.1' }],
   });
 });
+
+it('a pod that asks for the MAC of another one’s address gets none, and an event, until it may have it', () => {
+  const wide = { id: 20, topology: 'layer3', role: 'secondary', subnets: ['10.91.0.0/16'] } as const;
+  const asking = (mac: string) => ({ node: 'node1', networks: {}, selects: `[{"name":"wide","mac":"${mac}"}]` });
+  const cluster = plain('10.128.0.0/23')
+    .network('ns_wide', { ...wide, namespace: 'ns', nad: 'wide' })
+    .subnets('node1', 'ns_wide', ['10.91.1.0/24'])
+    .pod('ns/first', asking('02:00:00:00:00:07'))
+    .pod('ns/second', asking('02:00:00:00:00:07'))
+    .pod('ns/thief', asking('0a:58:0a:5b:01:09'));
+  const it = setUp(cluster);
+  it.flush();
+  expect(it.patches.map(({ pod }) => pod)).toEqual(['ns/first']);
+  expect(it.problems.map(({ pod, reason, message }) => [pod, reason, message])).toEqual([
+    ['ns/second', 'conflict', 'network ns_wide: requested MAC 02:00:00:00:00:07 belongs to pod ns/first'],
+    [
+      ...['ns/thief', 'conflict'],
+      'network ns_wide: requested MAC 0a:58:0a:5b:01:09 derives from 10.91.1.9 of 10.91.1.0/24, and is for the pod that has this address',
+    ],
+  ]);
+  expect(it.annotator.starved().get('ns/second')).toMatch('belongs to pod ns/first');
+  cluster.facts.set('pod', 'ns/first', undefined);
+  it.flush();
+  expect(it.patches.map(({ pod }) => pod)).toEqual(['ns/first', 'ns/second']);
+});

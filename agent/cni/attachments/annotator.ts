@@ -11,7 +11,7 @@ import { isNotFound, isReplaced } from '../../../kube/errors.ts';
 import { PODS } from '../../../kube/resources.ts';
 import type { KnownAnnotation, Writer } from '../../../kube/writer/types.ts';
 import { addressOf } from '../../../net/cidr.ts';
-import { isExhausted, NetError } from '../../../net/errors.ts';
+import { isConflict, isExhausted, NetError } from '../../../net/errors.ts';
 import {
   type Attachment,
   defaultRouteElsewhere,
@@ -46,7 +46,7 @@ export class Annotator {
   readonly #book = new AddressBook();
   /** Pods that may lack an address. Looked at in `flush`, when all that pods have is entered. */
   readonly #pending = new Set<string>();
-  /** Pods that got none, to be tried again when one becomes free; and why. */
+  /** Pods that got none, to be tried again when another pod goes; and why. */
   readonly #starved = new Map<string, string>();
   readonly #writing = new Map<string, string>();
   readonly #unsubscribe: () => void;
@@ -91,7 +91,7 @@ export class Annotator {
     const entry = networks.get(nadKey);
     if (entry === undefined) return;
     const ips = entry.ipAddresses.map(addressOf);
-    const others = this.#book.enter(pod, nadKey, network.name, ips);
+    const others = this.#book.enter(pod, nadKey, network.name, ips, entry.mac);
     if (others.length === 0) return;
     const message = `${ips.join(', ')} on network ${network.name} is also an address of ${others.join(', ')}`;
     this.#options.onProblem({ pod, uid, reason: 'conflict', message });
@@ -121,30 +121,31 @@ export class Annotator {
       this.#starved.delete(pod);
       void this.#write(desired, new Map(entries));
     } catch (error) {
-      if (!isExhausted(error)) throw error;
+      if (!isExhausted(error) && !isConflict(error)) throw error;
       this.#starved.set(pod, error.message);
-      this.#options.onProblem({ pod, uid: desired.pod.uid, reason: 'exhausted', message: error.message });
+      const reason = isExhausted(error) ? 'exhausted' : 'conflict';
+      this.#options.onProblem({ ...problemOf(desired), reason, message: error.message });
     }
   }
 
   #entry(pod: string, attachment: Attachment, of: PodFact): PodNetworkEntry {
-    const { nadKey, network, role, selection } = attachment;
+    const { network, role, selection } = attachment;
     return podNetworkEntry({
       ...{ network, role, cluster: this.#options.cluster },
-      addresses: this.#addresses(pod, nadKey, network.name),
+      addresses: this.#addresses(pod, attachment),
       mac: selection?.mac,
       requestedGateways: selection?.defaultRoute,
       defaultRouteElsewhere: defaultRouteElsewhere(of, attachment),
     });
   }
 
-  /** @throws NetError that names the network when it has no address left */
-  #addresses(pod: string, nadKey: string, network: string): ReturnType<AddressBook['give']> {
+  /** @throws NetError that names the network when it has no address left, or not the MAC that the pod asks for */
+  #addresses(pod: string, { nadKey, network, selection }: Attachment): ReturnType<AddressBook['give']> {
     try {
-      return this.#book.give(pod, nadKey, network);
+      return this.#book.give(pod, nadKey, network.name, selection?.mac);
     } catch (error) {
-      if (!isExhausted(error)) throw error;
-      throw new NetError(error.code, `network ${network}: ${error.message}`, error.input);
+      if (!isExhausted(error) && !isConflict(error)) throw error;
+      throw new NetError(error.code, `network ${network.name}: ${error.message}`, error.input);
     }
   }
 
