@@ -54,6 +54,31 @@ export const isReady = ({ owners }: Work, isBlocked: (owner: string) => boolean)
   return false;
 };
 
+/** The owner, and those of its group that have something open. Walks through all that have. */
+export const openGroup = (owner: string, { works, groupOf }: { works: WorkList; groupOf: GroupOf }): string[] => {
+  const group = groupOf(owner);
+  const members = group === undefined ? [] : [...works.openOwners()].filter((one) => groupOf(one) === group);
+  return [...new Set([owner, ...members])];
+};
+
+/** Owners, those of one group together. */
+export const byGroup = (owners: readonly string[], groupOf: GroupOf): string[][] => {
+  const groups = new Map<string, string[]>();
+  const units: string[][] = [];
+  for (const owner of owners) {
+    const group = groupOf(owner);
+    const members = group === undefined ? undefined : groups.get(group);
+    if (members !== undefined) {
+      members.push(owner);
+      continue;
+    }
+    const unit = [owner];
+    if (group !== undefined) groups.set(group, unit);
+    units.push(unit);
+  }
+  return units;
+};
+
 export const halves = <T>(list: readonly T[]): [T[], T[]] => {
   const middle = Math.ceil(list.length / 2);
   return [list.slice(0, middle), list.slice(middle)];

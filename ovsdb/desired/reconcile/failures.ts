@@ -1,67 +1,72 @@
-/** Owners whose transactions failed. Each is left alone for a while that doubles with every failure. */
+/**
+ * Owners whose transactions failed. Each is left alone for a while that doubles with every failure. A group fails as a whole: a part of it
+ * would be what nobody has asked for.
+ */
 import { Backoff, type BackoffOptions } from '../../../base/backoff.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { OvsdbError } from '../../errors.ts';
+import type { GroupOf } from './batch.ts';
 
-interface Failure {
+export interface Failure {
+  readonly error: OvsdbError;
+  /** Who made it fail, as far as that is known: the owner, or one of its group. */
+  readonly blamed: string;
+}
+
+interface Entry extends Failure {
   readonly backoff: Backoff;
-  error: OvsdbError;
-  isBlocked: boolean;
-  cancel: () => void;
+  readonly isBlocked: boolean;
+  readonly cancel: () => void;
 }
 
 export interface FailuresOptions {
   readonly clock: Clock;
   readonly backoff: BackoffOptions;
   readonly random: () => number;
-  /** Called when an owner may be tried again. */
+  readonly groupOf: GroupOf;
+  /** Called when an owner, and with it its group, may be tried again. */
   readonly onRetry: (owner: string) => void;
 }
 
 export class Failures {
   readonly #options: FailuresOptions;
-  readonly #failures = new Map<string, Failure>();
+  /** By owner, or by group. */
+  readonly #failures = new Map<string, Entry>();
 
   constructor(options: FailuresOptions) {
     this.#options = options;
   }
 
-  readonly isBlocked = (owner: string): boolean => this.#failures.get(owner)?.isBlocked ?? false;
+  readonly isBlocked = (owner: string): boolean => this.get(owner)?.isBlocked ?? false;
 
-  /** The error of the last try; it stays until the owner succeeds. */
-  error(owner: string): OvsdbError | undefined {
-    return this.#failures.get(owner)?.error;
+  /** Of the last try; it stays until the owner and its group succeed. */
+  get(owner: string): Entry | undefined {
+    return this.#failures.size === 0 ? undefined : this.#failures.get(this.#keyOf(owner));
   }
 
-  add(owner: string, error: OvsdbError): void {
-    const { backoff, random } = this.#options;
-    const failure = this.#failures.get(owner) ?? {
-      backoff: new Backoff({ ...backoff, random }),
-      error,
-      isBlocked: true,
-      cancel: () => {},
-    };
-    failure.cancel();
-    failure.error = error;
-    failure.isBlocked = true;
-    failure.cancel = this.#options.clock.schedule(failure.backoff.nextMs(), () => this.release(owner));
-    this.#failures.set(owner, failure);
+  add(blamed: string, error: OvsdbError): void {
+    const { backoff: options, random, clock } = this.#options;
+    const before = this.get(blamed);
+    before?.cancel();
+    const backoff = before?.backoff ?? new Backoff({ ...options, random });
+    const cancel = clock.schedule(backoff.nextMs(), () => this.release(blamed));
+    this.#failures.set(this.#keyOf(blamed), { backoff, error, blamed, isBlocked: true, cancel });
   }
 
   /** Lets an owner be tried again now: what it wants has changed, or the time is over. */
   release(owner: string): void {
-    const failure = this.#failures.get(owner);
+    const failure = this.get(owner);
     if (failure === undefined || !failure.isBlocked) return;
     failure.cancel();
-    failure.isBlocked = false;
+    this.#failures.set(this.#keyOf(owner), { ...failure, isBlocked: false });
     this.#options.onRetry(owner);
   }
 
-  /** The owner has succeeded, or wants something else. */
+  /** The owner has succeeded, and all of its group, or wants something else. */
   forget(owner: string): void {
-    const failure = this.#failures.get(owner);
+    const failure = this.get(owner);
     failure?.cancel();
-    this.#failures.delete(owner);
+    this.#failures.delete(this.#keyOf(owner));
     if (failure?.isBlocked) this.#options.onRetry(owner);
   }
 
@@ -69,5 +74,10 @@ export class Failures {
   stop(): void {
     for (const { cancel } of this.#failures.values()) cancel();
     this.#failures.clear();
+  }
+
+  #keyOf(owner: string): string {
+    const group = this.#options.groupOf(owner);
+    return group === undefined ? owner : `group ${group}`;
   }
 }

@@ -11,25 +11,16 @@ import { type FoundRow, type Plan, plan } from '../plan/plan.ts';
 import { targetToken } from '../plan/tokens.ts';
 import { type Unit, unitId } from '../unit.ts';
 import { allSeen } from './all-seen.ts';
-import { fewerOf, halves, isReady, nextOwners } from './batch.ts';
+import { byGroup, fewerOf, halves, isReady, nextOwners, openGroup } from './batch.ts';
 import type { FlusherOptions } from './flusher-options.ts';
-import { judge } from './judge.ts';
+import { judge, unwritable } from './judge.ts';
 import { Repairs } from './repairs.ts';
+import { IDLE, type Step } from './step.ts';
 import { UnknownInserts } from './unknown-inserts.ts';
 import type { Work } from './work-list.ts';
 
 /** Few units that differ among many that do not say little about the next ones. */
 const MIN_OPERATIONS_PER_UNIT = 0.5;
-
-/** What it does, one thing at a time. */
-type Step =
-  | { readonly kind: 'idle' }
-  /** It has requested to write. */
-  | { readonly kind: 'scheduled'; readonly since: number }
-  | { readonly kind: 'sending'; readonly since: number; readonly sent: Promise<void> }
-  | { readonly kind: 'backing off'; readonly cancel: () => void };
-
-const IDLE: Step = { kind: 'idle' };
 
 export class Flusher {
   readonly #options: FlusherOptions;
@@ -191,6 +182,7 @@ export class Flusher {
   #start(works: readonly Work[], owners: readonly string[]): void {
     const next = this.#tryPlan(works, owners);
     if (next === undefined) return;
+    if (this.#blameUnwritable(next, works)) return;
     const resting = this.#rest(next, works);
     if (resting.size > 0) {
       const others = works.filter((work) => !resting.has(work));
@@ -218,6 +210,17 @@ export class Flusher {
       this.request();
     });
     this.#step = { kind: 'sending', since: this.#options.clock.monotonic(), sent };
+  }
+
+  /** @returns whether the rest has to be planned again */
+  #blameUnwritable({ outcomes }: Plan, works: readonly Work[]): boolean {
+    const { groupOf, failures, board } = this.#options;
+    const found = unwritable(works, outcomes, (one) => groupOf(one) !== undefined && !failures.isBlocked(one));
+    if (found === undefined) return false;
+    this.#blame(new OvsdbError('ERR_OVSDB_INVALID', found.message), [found.owner]);
+    board.publish();
+    this.request();
+    return true;
   }
 
   #learn(operationsPerUnit: number): void {
@@ -300,7 +303,8 @@ export class Flusher {
   /** What an owner failed with is over when all that can be done for it is done, even if the rest has to wait. */
   #settled(owner: string): void {
     const { works, failures, board } = this.#options;
-    if (failures.error(owner) !== undefined && !works.isBusy(owner)) failures.forget(owner);
+    const isOver = (): boolean => openGroup(owner, this.#options).every((one) => !works.isBusy(one));
+    if (failures.get(owner) !== undefined && isOver()) failures.forget(owner);
     board.touch(owner);
   }
 
@@ -370,11 +374,14 @@ export class Flusher {
     const { counts, failures, board, onEvent } = this.#options;
     counts.failures++;
     onEvent({ kind: 'failed', error, blamed: owners });
-    const [owner, another] = owners;
-    if (another !== undefined) this.#suspects = [...halves(owners), ...this.#suspects.slice(1)];
-    else if (owner !== undefined) {
+    const [unit, another] = byGroup(owners, this.#options.groupOf);
+    const [owner] = unit ?? [];
+    if (another !== undefined) {
+      const parts = halves(byGroup(owners, this.#options.groupOf));
+      this.#suspects = [...parts.map((part) => part.flat()), ...this.#suspects.slice(1)];
+    } else if (owner !== undefined) {
       failures.add(owner, error);
-      board.touch(owner);
+      for (const one of openGroup(owner, this.#options)) board.touch(one);
     }
   }
 

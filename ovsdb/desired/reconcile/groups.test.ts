@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
+import { OperationError } from '../../errors.ts';
 import { ovnNorthbound } from '../../models/ovn-northbound.gen.ts';
 import { rowRef } from '../types.ts';
 import { fewerOf } from './batch.ts';
-import { type Fragment, pod, SWITCH, startWorld } from './world.suite.ts';
+import type { ReconcilerSession } from './needs.ts';
+import { type Fragment, names, pod, SWITCH, startWorld } from './world.suite.ts';
 
 const acl = (name: string): Fragment => ({
   rows: [
@@ -62,4 +64,64 @@ it('takes a part of owners that has whole groups', () => {
   expect(fewer('g1/1 g1/2 g2/1 g2/2')).toBe('g1/1 g1/2');
   expect(fewer('g1/1 g1/2')).toBe(undefined);
   expect(fewer('a')).toBe(undefined);
+});
+
+const REFUSED = 'x'.repeat(64);
+const refusing = async () => {
+  const world = await startWorld(ovnNorthbound, { ...{ maxOperations: 100, groupOf }, wrap: refusingName });
+  world.desired.set('net', SWITCH);
+  world.desired.set('g1/old', acl('g1-old'));
+  world.desired.set('pod/0', pod('p0'));
+  await world.reconciler.whenIdle();
+  return world;
+};
+/** As ovsdb-server does with what is longer than its schema says: it names one operation. */
+const refusingName = (session: ReconcilerSession): ReconcilerSession => ({
+  transact: async (operations) => {
+    const index = operations.findIndex((operation) => JSON.stringify(operation).includes(`"${REFUSED}"`));
+    if (index < 0) return session.transact(operations);
+    throw new OperationError({
+      ...{ error: 'constraint violation', details: 'too long', index },
+      ...{ operation: operations[index], suspects: [index] },
+    });
+  },
+  reconnect: (error) => session.reconnect(error),
+});
+
+it('a group that is refused stays as it was, is asked once, and holds nobody up', async () => {
+  const { database, desired, reconciler, events } = await refusing();
+  events.length = 0;
+  desired.delete('g1/old');
+  for (let at = 0; at < 20; at += 1) desired.set(`g1/new${at}`, acl(`g1-new-${at}`));
+  desired.set('g1/refused', acl(REFUSED));
+  desired.set('pod/1', pod('p1'));
+  await reconciler.whenIdle();
+  expect(names(database, 'ACL')).toEqual(['g1-old']);
+  expect(names(database, 'Logical_Switch_Port')).toEqual(['p0', 'p1']);
+  expect(events.filter(({ kind }) => kind === 'failed')).toHaveLength(1);
+  expect(reconciler.status('g1/refused')).toMatchObject({ kind: 'failed' });
+  expect(reconciler.status('g1/new3')).toEqual({
+    kind: 'waiting',
+    message: 'is written together with g1/refused, which is refused',
+  });
+  desired.delete('g1/refused');
+  await reconciler.whenIdle();
+  expect(names(database, 'ACL')).toHaveLength(20);
+  expect(reconciler.problems()).toEqual([]);
+});
+
+it('a group with a value that does not fit its column stays as it was, too', async () => {
+  const { database, desired, reconciler } = await refusing();
+  desired.delete('g1/old');
+  desired.set('g1/new', acl('g1-new'));
+  const bad = acl('g1-bad');
+  const rows = bad.rows?.map((row) => ({ ...row, columns: { ...row.columns, priority: 'high' } }));
+  desired.set('g1/bad', { ...bad, rows } as unknown as Fragment);
+  desired.set('pod/1', pod('p1'));
+  await reconciler.whenIdle();
+  expect(names(database, 'ACL')).toEqual(['g1-old']);
+  expect(names(database, 'Logical_Switch_Port')).toEqual(['p0', 'p1']);
+  desired.set('g1/bad', acl('g1-good'));
+  await reconciler.whenIdle();
+  expect(names(database, 'ACL')).toEqual(['g1-good', 'g1-new']);
 });

@@ -1,5 +1,8 @@
 /** Finds out what a failed transaction means for whom. */
+
 import { isServerTrouble, OperationError, OutcomeUnknownError, WaitTimedOutError } from '../../errors.ts';
+import type { UnitOutcome } from '../plan/outcome.ts';
+import type { Work } from './work-list.ts';
 
 export type Verdict =
   /** One of these owners made it fail. */
@@ -28,4 +31,19 @@ export const judge = (
   // What a group needs of others goes with it: when it fails, the group is to blame, which is why groups get smaller.
   const blamed = inGroup.length > 0 ? inGroup : [...possible];
   return blamed.length > 0 ? { kind: 'blame', owners: blamed } : { kind: 'trouble' };
+};
+
+/** What can never be written, of a group: it stops all of it, and nothing else. @param isGrouped of owners that may be blamed */
+export const unwritable = (
+  works: readonly Work[],
+  outcomes: ReadonlyMap<string, UnitOutcome>,
+  isGrouped: (owner: string) => boolean,
+): { readonly owner: string; readonly message: string } | undefined => {
+  for (const { id, owners } of works) {
+    const outcome = outcomes.get(id);
+    if (outcome?.kind !== 'held' || outcome.code !== 'ERR_OVSDB_INVALID') continue;
+    const owner = [...owners].find(isGrouped);
+    if (owner !== undefined) return { owner, message: outcome.message };
+  }
+  return undefined;
 };

@@ -32,8 +32,9 @@ import { isProblem } from '../plan/outcome.ts';
 import { unsettledUnits } from '../plan/settled.ts';
 import { ownerToken, targetToken, tokensOf } from '../plan/tokens.ts';
 import { type RowUnit, type Unit, unitId } from '../unit.ts';
+import { openGroup } from './batch.ts';
 import type { ReconcilerCounts, ReconcilerEvent } from './events.ts';
-import { Failures } from './failures.ts';
+import { type Failure, Failures } from './failures.ts';
 import { Flusher } from './flusher.ts';
 import type { ReconcilerReplica } from './needs.ts';
 import type { ReconcilerOptions } from './options.ts';
@@ -82,8 +83,11 @@ export class OvsdbReconciler<DB> implements Reconciler {
     this.#ownerKey = options.ownerKey;
     this.#actual = new ActualRows({ store: options.replica.store, ownerKey: options.ownerKey });
     this.#board = new StatusBoard((owner) => this.status(owner));
-    const onRetry = (owner: string): void => this.#wake(ownerToken(owner));
-    this.#failures = new Failures({ clock, random, backoff: retry, onRetry });
+    const { groupOf = () => undefined } = options;
+    const onRetry = (owner: string): void => {
+      for (const one of openGroup(owner, { works: this.#works, groupOf })) this.#wake(ownerToken(one));
+    };
+    this.#failures = new Failures({ clock, random, backoff: retry, groupOf, onRetry });
     this.#load = new FirstLoad({
       desired: this.#desired,
       actual: this.#actual,
@@ -103,7 +107,7 @@ export class OvsdbReconciler<DB> implements Reconciler {
       session: options.session,
       counts: this.counts,
       maxOperations: options.maxOperations ?? DEFAULT_MAX_OPERATIONS,
-      groupOf: options.groupOf ?? (() => undefined),
+      groupOf,
       maxRepairs: options.maxRepairs ?? DEFAULT_MAX_REPAIRS,
       trouble: new Backoff({ ...retry, random }),
       clock,
@@ -177,8 +181,8 @@ export class OvsdbReconciler<DB> implements Reconciler {
   }
 
   status(owner: string): Status {
-    const error = this.#failures.error(owner);
-    if (error !== undefined) return { kind: 'failed', code: error.code, message: error.message };
+    const failure = this.#failures.get(owner);
+    if (failure !== undefined) return statusOfFailure(owner, failure);
     const [shadowed] = this.#desired.shadowedKeys(owner);
     if (shadowed !== undefined) {
       const message = `"${shadowed}" is written as ${this.#desired.rowOwners(shadowed)[0]} wants it`;
@@ -380,3 +384,8 @@ const statusOfWork = ({ held }: Work): Status => {
   const { code, message } = held;
   return isProblem(held) ? { kind: 'failed', code, message } : { kind: 'waiting', message };
 };
+
+const statusOfFailure = (owner: string, { error: { code, message }, blamed }: Failure): Status =>
+  blamed === owner
+    ? { kind: 'failed', code, message }
+    : { kind: 'waiting', message: `is written together with ${blamed}, which is refused` };
