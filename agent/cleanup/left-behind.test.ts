@@ -12,10 +12,10 @@ it('connections of the gateway bridge’s zones, of pods and of masquerade addre
   const runner = new FakeCommandRunner({ 'ovs-appctl': () => ({}), conntrack: () => ({}) });
   await forgetConnections(createConntrack(runner, noTarget), cluster, signal);
   const commands = runner.commands.map(({ args }) => args.join(' '));
-  expect(commands.slice(-5)).toEqual(
-    [64_000, 64_001, 64_002, 64_003, 64_004].map((zone) => `dpctl/flush-conntrack zone=${zone}`),
+  expect(commands.slice(-6)).toEqual(
+    [64_000, 64_001, 64_002, 64_003, 64_004, 64_005].map((zone) => `dpctl/flush-conntrack zone=${zone}`),
   );
-  expect(commands.slice(0, -5)).toEqual(
+  expect(commands.slice(0, -6)).toEqual(
     ['ipv4 --orig-src 169.254.0.0/17', 'ipv4 --orig-dst 169.254.0.0/17']
       .concat(['ipv6 --orig-src fd69::/112', 'ipv6 --orig-dst fd69::/112'])
       .concat(cluster.clusterSubnets.flatMap(({ cidr }) => ['src', 'dst'].map((side) => `ipv4 --orig-${side} ${cidr}`)))

@@ -13,7 +13,7 @@ import { clusterLocalnet, plainNamespace, pod } from './support/cluster/manifest
 import { eventsOf } from './support/faults/events.ts';
 import { type NamedFrame, NODE, namesOf, OTHER_NODE, sendAndWatch } from './support/hostile/attacks.ts';
 import { nodeAddress, outside, pings } from './support/networks/north-south.ts';
-import { arp, BROADCAST, udp } from './support/packets/frames.ts';
+import { ALL_NODES, arp, BROADCAST, udp, udpFragment } from './support/packets/frames.ts';
 
 const cluster = useCluster({ name: 'test-localnet', ipFamily: 'dual' });
 
@@ -135,7 +135,7 @@ describe('a pod on a VLAN', () => {
   });
 });
 
-it('a pod that may have any address is not the node, its next hop, or a tunnel', async () => {
+it('a pod that may have any address is no node, no next hop, no tunnel, and no DHCP server', async () => {
   const mac = (await cluster().exec('lan/x', ['cat', '/sys/class/net/net1/address'])).stdout.trim();
   const nodeMac = (await cluster().node(NODE, ['cat', '/sys/class/net/br-ex/address'])).stdout.trim();
   const outsideMac = (await cluster().outside(['cat', '/sys/class/net/eth0/address'])).stdout.trim();
@@ -148,10 +148,27 @@ it('a pod that may have any address is not the node, its next hop, or a tunnel',
     );
   const sends = (name: string, src: Ip, dst: Ip, dstPort = 8081): NamedFrame =>
     frame(name, (payload) => udp(to, { src, dst, dstPort, payload }));
-  const honest = [sends('honest', own, outside(4)), claims('honest claim', own)];
+  const inFragments = (name: string, dstPort: number, id: number): NamedFrame[] =>
+    ([0, 1] as const).map((index) =>
+      frame(name, (payload) => udpFragment(to, { src: own, dst: outside(4), dstPort, payload }, { id, index })),
+    );
+  const offers = (name: string, src: Ip, dst: Ip, dstPort: number): NamedFrame =>
+    frame(name, (payload) => udp({ from: mac, to: BROADCAST }, { src, dst, srcPort: 1067, dstPort, payload }));
+  const honest = [
+    sends('honest', own, outside(4)),
+    claims('honest claim', own),
+    ...inFragments('honest fragments', 8081, 71),
+    offers('honest broadcast', own, parseIp('255.255.255.255'), 8081),
+    offers('honest multicast', parseIp('fd00:172:20::77'), ALL_NODES, 8081),
+  ];
   const attacks = [
     claims('ARP as the node', nodeAddress(NODE, 4)),
     claims('ARP as the next hop', parseIp('172.20.0.1')),
+    claims('ARP as another node', nodeAddress(OTHER_NODE, 4)),
+    sends('as another node', nodeAddress(OTHER_NODE, 4), outside(4)),
+    offers('as a DHCP server', own, parseIp('255.255.255.255'), 68),
+    offers('as a DHCPv6 server', parseIp('fd00:172:20::77'), ALL_NODES, 546),
+    ...inFragments('as a DHCP server in fragments', 68, 72),
     claims('ARP as a masquerade address', parseIp('169.254.0.11')),
     sends('as the node', nodeAddress(NODE, 4), outside(4)),
     sends('as a masquerade address', parseIp('169.254.0.11'), outside(4)),
@@ -162,7 +179,12 @@ it('a pod that may have any address is not the node, its next hop, or a tunnel',
   ];
   const seen = await sendAndWatch(cluster(), 'lan/x', attacks, honest, ['plain/same', 'plain/other', 'lan/a']);
   expect([...new Set(namesOf(seen))].filter((name) => !name.startsWith('honest'))).toEqual([]);
-  expect(namesOf(seen)).toEqual(expect.arrayContaining(['honest @ outside', 'honest claim @ lan/a']));
+  expect(namesOf(seen)).toEqual(
+    expect.arrayContaining([
+      ...['honest', 'honest fragments', 'honest broadcast', 'honest multicast'].map((name) => `${name} @ outside`),
+      'honest claim @ lan/a',
+    ]),
+  );
 });
 
 describe('a physical network of the administrator’s bridge', () => {

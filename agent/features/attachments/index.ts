@@ -18,6 +18,7 @@ import type { View } from '../../model/view.ts';
 import { primaryNetworkName } from '../shared/local-network.ts';
 import { giverOf } from './giver.ts';
 import { heldNetworks } from './held.ts';
+import { nodeAddressesOf } from './node-addresses.ts';
 import { overlapsOf } from './overlaps.ts';
 import { samePortNames } from './port-names.ts';
 import { type DesiredAttachment, selectedNetworks } from './selected.ts';
@@ -71,6 +72,7 @@ const attachmentsOf = (pod: PodFact, view: View): Desired => {
     ...(pod.unreadableBandwidth === undefined ? [] : [pod.unreadableBandwidth]),
     ...selected.refused,
     ...overlapsOf(desired),
+    ...nodeAddressesOf(pod, desired, view),
     ...samePortNames(pod, desired),
   ];
   const refused = reasons.length === 0 ? {} : { refused: reasons.join('; ') };

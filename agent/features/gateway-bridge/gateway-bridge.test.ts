@@ -138,7 +138,7 @@ describe('a port that no flow knows', () => {
 });
 
 it('a fragment from outside goes through conntrack once', () => {
-  const fragments = flowsOf(emptyCluster(DUAL)).filter((flow) => flow.includes('nw_frag=yes'));
+  const fragments = flowsOf(emptyCluster(DUAL)).filter((flow) => /in_port=eth0.*nw_frag=yes/.test(flow));
   expect(fragments).toHaveLength(2);
   for (const flow of fragments) expect(flow).toMatch(/ct_state=-trk.*ct\(table=0,zone=64004\)$/);
   // Hosts of two VLANs may have the same addresses.

@@ -14,7 +14,7 @@ import { localnetSender } from '../shared/bridge/senders.ts';
 import { bridgeSite } from '../shared/bridge/site.ts';
 import { localnetOf } from '../shared/localnet.ts';
 import { nodeAddresses } from '../shared/node-addresses.ts';
-import { localnetFlows, notBesideNode } from './localnet-flows.ts';
+import { as, localnetFlows, notBesideNode } from './localnet-flows.ts';
 import { answeredFamilies, answerFlows, knownNeighbour } from './neighbour-flows.ts';
 import { networkFlows } from './network-flows.ts';
 import { nodeFlows } from './node-flows.ts';
@@ -112,15 +112,19 @@ export const pathMtu: FeatureOver<'node'> = {
   },
 };
 
-/** No pod takes the place of another node on the physical network that they share. A MAC that is also of a next hop has one flow. */
+/**
+ * No pod takes the place of another node on the physical network that they share, in its name or with its MAC. A MAC that is also of a next
+ * hop has one flow, and so has an address.
+ */
 export const otherNodes: FeatureOver<'node'> = {
   name: 'gateway-bridge-other-nodes',
   over: 'node',
   render: ({ node }, view) => {
     const site = bridgeSite(view);
-    const mac = node === view.node ? undefined : view.gateway(node)?.mac;
-    if (site === undefined || mac === undefined) return EMPTY_FRAGMENT;
-    return { openflow: { items: onBridge(site.bridge, [notBesideNode({ dl_src: mac })]) } };
+    const other = node === view.node ? undefined : view.gateway(node);
+    if (site === undefined || other === undefined) return EMPTY_FRAGMENT;
+    const matches = [{ dl_src: other.mac }, ...other.addresses.map(addressOf).flatMap(as)];
+    return { openflow: { items: onBridge(site.bridge, matches.map(notBesideNode)) } };
   },
 };
 

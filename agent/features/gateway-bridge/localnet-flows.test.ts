@@ -61,22 +61,26 @@ describe('a localnet behind the gateway bridge', () => {
 describe('what pods of localnets send', () => {
   const IN_NODES_VLAN = /^0, priority=640, (?!.*dl_src)(.*),?reg3=0x100\/0x100,?(.*), actions=drop$/;
 
-  it('is never as the node, its next hops or a masquerade address, in ARP, neighbour discovery or as a source', () => {
+  it('is never as a node, a next hop or a masquerade address, in ARP, neighbour discovery or as a source', () => {
     const dropped = shared().flatMap((flow) => {
       const [, before = '', after = ''] = IN_NODES_VLAN.exec(flow) ?? [];
       return before === '' && after === '' ? [] : [[before, after].filter((one) => one !== '').join(',')];
     });
     expect(dropped.map((one) => one.replaceAll(',,', ',')).sort()).toEqual(
       [
-        ...['172.30.0.1', '172.30.0.2', '169.254.0.0/17'].flatMap((of) => [`ip,nw_src=${of}`, `arp,arp_spa=${of}`]),
+        ...['172.30.0.1', '172.30.0.2', '172.30.0.3', '169.254.0.0/17'].flatMap((of) => [
+          `ip,nw_src=${of}`,
+          `arp,arp_spa=${of}`,
+        ]),
         ...['ip,nw_dst=169.254.0.0/17', 'arp,arp_tpa=169.254.0.0/17'],
-        ...['fd00:30::1', 'fd00:30::2', 'fe80::ff:fe00:1'].flatMap((of) => [
+        ...['fd00:30::1', 'fd00:30::2', 'fd00:30::3', 'fe80::ff:fe00:1'].flatMap((of) => [
           `ipv6,ipv6_src=${of}`,
           `icmp6,icmp_type=136,icmp_code=0,nd_target=${of}`,
         ]),
         ...['ipv6,ipv6_src=fd69::/112', 'ipv6,ipv6_dst=fd69::/112'],
         ...[135, 136].map((type) => `icmp6,icmp_type=${type},icmp_code=0,nd_target=fd69::/112`),
-        ...['udp,tp_src=67', 'udp6,tp_src=547', 'icmp6,icmp_type=134'],
+        ...['udp,tp_dst=68', 'udp6,tp_dst=546', 'icmp6,icmp_type=134'],
+        ...['ip,ct_state=-inv+trk,ct_nw_proto=17,ct_tp_dst=68', 'ipv6,ct_state=-inv+trk,ct_nw_proto=17,ct_tp_dst=546'],
       ].sort(),
     );
     expect(shared()).toContain('0, priority=640, reg3=0x80/0x80,dl_src=02:00:00:00:00:01, actions=drop');
@@ -120,17 +124,33 @@ describe('what pods of localnets send', () => {
     expect(spoofed(emptyCluster(DUAL))).not.toContain('ipv6,reg3=0x100/0x100');
   });
 
-  it('has no MAC of a next hop or of another node', () => {
+  it('has no MAC of a next hop, and no MAC and address of another node', () => {
     const cluster = emptyCluster(DUAL);
     cluster.facts.set('neighbours', LOCAL, [
       { ip: parseIp('172.30.0.1'), mac: parseMac('02:11:00:00:00:01') },
       { ip: parseIp('fd00:30::1'), mac: parseMac('02:11:00:00:00:01') },
       { ip: parseIp('172.30.0.77'), mac: parseMac('02:11:00:00:00:77') },
     ]);
-    cluster.node('node2', { id: 3, encapIps: ['172.30.0.3'] }).gateway('node2', {
-      ...{ mode: 'shared', addresses: ['172.30.0.3/24'], mac: '02:00:00:00:00:09' },
+    cluster.node('node3', { id: 4, encapIps: ['172.30.0.4'] }).gateway('node3', {
+      ...{ mode: 'shared', addresses: ['172.30.0.4/24', 'fd00:30::4/64'], mac: '02:00:00:00:00:09' },
     });
-    expect(more(cluster)).toEqual(['dl_src=02:00:00:00:00:09', 'dl_src=02:11:00:00:00:01']);
+    expect(more(cluster)).toEqual([
+      'arp,arp_spa=172.30.0.4',
+      'dl_src=02:00:00:00:00:09',
+      'dl_src=02:11:00:00:00:01',
+      'icmp6,icmp_type=136,icmp_code=0,nd_target=fd00:30::4',
+      'ip,nw_src=172.30.0.4',
+      'ipv6,ipv6_src=fd00:30::4',
+    ]);
+  });
+
+  it('is put together first when it comes in fragments, apart from what comes from outside', () => {
+    expect(shared().filter((flow) => flow.includes('nw_frag=yes'))).toEqual(
+      ['ip', 'ipv6'].map(
+        (family) =>
+          `0, priority=645, ${family},ct_state=-trk,reg3=0x100/0x100,nw_frag=yes, actions=ct(table=0,zone=64005)`,
+      ),
+    );
   });
 
   it('comes to the node by its own table, and from there to the host and the default network only', () => {

@@ -16,12 +16,14 @@ import { FLOW_TABLES } from '../../model/registry/openflow.ts';
 import { ct, DROP, flow, hex, ip, NORMAL, neighbourDiscovery, output } from '../shared/bridge/flow.ts';
 import { sentBy } from '../shared/bridge/senders.ts';
 import { type BridgeFamily, type BridgeSite, inVlan, toHost } from '../shared/bridge/site.ts';
+import { DHCP_CLIENT_PORTS } from '../shared/dhcp.ts';
 import { REPLY_STATES } from './node-flows.ts';
 
 /** @param hostIps of the host, also on other links: another node's address, or the one that the node shares, may be on br-ex */
 export const localnetFlows = (site: BridgeSite, hostIps: readonly Ip[]): Flow[] => [
   flow('classify', 'localnetSpoofed', { match: { ...sentBy('localnet'), dl_src: site.mac }, actions: DROP }),
   ...spoofed(site, hostIps).map(notBesideNode),
+  ...site.families.map(({ family }) => reassembled(family)),
   ...site.families.map(({ family }) =>
     flow('classify', 'localnetToNode', {
       match: { ...sentBy('besideNode'), ...ip(family), dl_dst: site.mac },
@@ -68,18 +70,30 @@ const answered = (site: BridgeSite): Flow[] => [
 
 /** As which no pod may speak where the node is: in ARP and neighbour discovery, and as a source. */
 const spoofed = (site: BridgeSite, hostIps: readonly Ip[]): Match[] => [
-  ...site.families.flatMap((own) => [...masqueraded(own), ...asOthers(site, own, hostIps), ...CONFIGURING[own.family]]),
+  ...site.families.flatMap((own) => [...masqueraded(own), ...asOthers(site, own, hostIps), ...configuring(own.family)]),
   ...FAMILIES.filter((family) => site.families.every((own) => own.family !== family)).flatMap(unknownFamily),
 ];
 
 /** The host may have addresses in a family that the cluster lacks, and nobody here knows which. */
 const unknownFamily = (family: Family): Match[] => [ip(family), ...(family === 4 ? [{ arp: true as const }] : [])];
 
-/** What tells a host its addresses and its next hop: DHCP (RFC 2131 §4.1, RFC 8415 §7.2) and router advertisements. */
-const CONFIGURING: Readonly<Record<Family, readonly Match[]>> = {
-  4: [{ ...ip(4, {}, 'udp'), tp_src: '67' }],
-  6: [{ ...ip(6, {}, 'udp'), tp_src: '547' }, neighbourDiscovery(134)],
+/** What tells a host its addresses and its next hop: DHCP and router advertisements. */
+const configuring = (family: Family): Match[] => {
+  const port = String(DHCP_CLIENT_PORTS[family]);
+  return [
+    { ...ip(family, {}, 'udp'), tp_dst: port },
+    // Of a packet that has come in fragments, and remains so in OVS's userspace datapath (ovs-fields(7), `ct_tp_dst`).
+    { ...ip(family), ct_state: '-inv+trk', ct_nw_proto: '17', ct_tp_dst: port },
+    ...(family === 6 ? [neighbourDiscovery(134)] : []),
+  ];
 };
+
+/** The flows here look at ports, which fragments do not have. */
+const reassembled = (family: Family): Flow =>
+  flow('classify', 'localnetFragment', {
+    match: { ct_state: '-trk', ...sentBy('besideNode'), ...ip(family), nw_frag: 'yes' },
+    actions: [ct({ table: 'classify', zone: CT_ZONES.localnetReassembly })],
+  });
 
 const asOthers = (
   { mac, gateway }: BridgeSite,
@@ -88,10 +102,16 @@ const asOthers = (
 ): Match[] => {
   const linkLocals = family === 6 ? [linkLocalFromMac(mac), ...(gateway.linkLocals ?? [])] : [];
   const others = [...hostIps, ...gateway.nextHops].filter((one) => ipFamily(one) === family);
-  return [...new Set([...linkLocals, ...bridgeIps, ...others])].flatMap((src) => [
+  return [...new Set([...linkLocals, ...bridgeIps, ...others])].flatMap(as);
+};
+
+/** What is sent as somebody, and what says where that one is. */
+export const as = (src: Ip): Match[] => {
+  const family = ipFamily(src);
+  return [
     ip(family, { src }),
     family === 4 ? { arp: true as const, arp_spa: src } : neighbourDiscovery(136, { nd_target: src }),
-  ]);
+  ];
 };
 
 const masqueraded = ({ family, masqueradeSubnet }: BridgeFamily): Match[] => [

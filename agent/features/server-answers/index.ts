@@ -9,10 +9,10 @@ import { NO_ROUTER } from '../../model/integration-flows.ts';
 import { controllerName } from '../../model/names.ts';
 import { ACL_RANKS } from '../../model/registry/acls.ts';
 import { aclKey, switchKey } from '../../model/row-keys.ts';
+import { DHCP_CLIENT_PORTS } from '../shared/dhcp.ts';
 import { podSwitchName, routedNetwork } from '../shared/local-network.ts';
 
-/** RFC 2131 §4.1, RFC 8415 §7.2: ports of clients. Clients do not look at the server's. */
-const TO_CLIENTS = 'udp.dst == {68, 546}';
+const TO_CLIENTS = `udp.dst == {${Object.values(DHCP_CLIENT_PORTS).join(', ')}}`;
 
 export const serverAnswers: FeatureOver<'network'> = {
   name: 'server-answers',

@@ -45,6 +45,8 @@ export const CT_ZONES = {
   hostNodePort: 64_003,
   /** Only to reassemble fragments. */
   reassembly: 64_004,
+  /** The same, of what pods of localnets send: none of theirs becomes part of a packet from outside. */
+  localnetReassembly: 64_005,
 } as const;
 
 /**

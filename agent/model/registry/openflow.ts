@@ -55,6 +55,7 @@ export const FLOW_PRIORITIES = {
     tunnelPort: rank(710, 'drop traffic of networks to tunnels of nodes: it could inject frames into any network'),
     pathMtu: rank(700, 'drop path MTU messages to other nodes: they would lower the MTU between the nodes'),
     bfd: rank(650, 'local gateway: BFD of the default network'),
+    localnetFragment: rank(645, 'from localnet pods where the node is: reassemble fragments'),
     localnetSpoofed: rank(
       640,
       'drop what localnet pods send as the node, as its next hops, or with masquerade addresses',

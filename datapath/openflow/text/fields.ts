@@ -70,6 +70,8 @@ const FIELDS: readonly Field[] = [
   field('ct_zone', 'NXM_NX_CT_ZONE', 'decimal', 16),
   field('ct_mark', 'NXM_NX_CT_MARK', 'hex', 32),
   field('ct_label', 'NXM_NX_CT_LABEL', 'hex', 128),
+  field('ct_nw_proto', 'NXM_NX_CT_NW_PROTO', 'decimal', 8),
+  field('ct_tp_dst', 'NXM_NX_CT_TP_DST', 'decimal', 16),
   field('in_port', 'NXM_OF_IN_PORT', 'text', 16),
   ...numbered(16, (i) => field(`reg${i}`, `NXM_NX_REG${i}`, 'hex', 32)),
   ...numbered(8, (i) => field(`xreg${i}`, `OXM_OF_PKT_REG${i}`, 'hex', 64)),

@@ -74,6 +74,8 @@ const ROWS: readonly Row[] = [
   ['ct_zone', NICIRA, 106],
   ['ct_mark', NICIRA, 107],
   ['ct_label', NICIRA, 108],
+  ['ct_nw_proto', NICIRA, 119],
+  ['ct_tp_dst', NICIRA, 125],
   ['metadata', BASIC, 2],
 ];
 
