@@ -22,7 +22,15 @@ it('is read in the order of its rules', () => {
     ],
   };
   expect(parse(spec)).toEqual({
-    ...{ kind: 'EgressFirewall', name: 'red/default', namespace: 'red', uid: 'u', tier: 'firewall', priority: 0 },
+    ...{
+      generation: 0,
+      kind: 'EgressFirewall',
+      name: 'red/default',
+      namespace: 'red',
+      uid: 'u',
+      tier: 'firewall',
+      priority: 0,
+    },
     ...{ subject: { pods: {} }, ingress: [], findings: [] },
     egress: [
       {

@@ -85,15 +85,25 @@ export const firewallStatusSchema = z
   })
   .meta({ description: 'What nodes have of it.' });
 
+export type FirewallStatus = z.output<typeof firewallStatusSchema>;
+
 /**
  * A spec that cannot be read denies all: `findings` say so.
  * @throws ApiError where it is no namespace's firewall, as it has another name
  */
 export const parseEgressFirewall = (value: unknown): AdminPolicy => {
   const { metadata } = parseWith(headSchema, value, describeRef(refOf('EgressFirewall', value)));
-  const { namespace, name, uid } = metadata;
+  const { namespace, name, uid, generation = 0 } = metadata;
   return {
-    ...{ kind: 'EgressFirewall', name: `${namespace}/${name}`, namespace, uid, tier: 'firewall', priority: 0 },
+    ...{
+      kind: 'EgressFirewall',
+      name: `${namespace}/${name}`,
+      namespace,
+      uid,
+      generation,
+      tier: 'firewall',
+      priority: 0,
+    },
     ...{ subject: { pods: {} }, ingress: [], ...egressOf(value) },
   };
 };

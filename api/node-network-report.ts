@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { messageOf } from '../base/error-message.ts';
 import { type IdRanges, NO_IDS, parseRanges } from '../net/id-ranges.ts';
 import { MAX_NETWORKS } from '../net/ids.ts';
+import { VERSION_LENGTH } from './firewall-version.ts';
 import { MAX_RETIREMENT } from './network-id-pool.ts';
 import { describeRef, metadataSchema, refOf } from './object.ts';
 import { parseWith } from './parse.ts';
@@ -15,6 +16,10 @@ import { parseWith } from './parse.ts';
 export const MAX_EXCEPTIONS = 20;
 /** Of which a report says that they fail. */
 export const MAX_COMPONENTS = 16;
+/** How many firewalls of a node have a message. */
+export const MAX_FIREWALL_PROBLEMS = 20;
+/** Each has a pod on the node: more than a kubelet takes. */
+export const MAX_FIREWALLS = 2_000;
 /** Of a message, in characters. */
 export const MAX_MESSAGE = 256;
 
@@ -45,6 +50,36 @@ const componentSchema = z.object({
   message: z.string().max(MAX_MESSAGE).meta({ description: 'What fails, and what that means for the node.' }),
   since: z.string().meta({ description: 'When it failed, by the clock of the node.', format: 'date-time' }),
 });
+
+const version = `[A-Za-z0-9_-]{${VERSION_LENGTH}}`;
+
+const firewallsSchema = z.object({
+  applied: z
+    .string()
+    .max(MAX_FIREWALLS * (VERSION_LENGTH + 1))
+    .meta({
+      description: 'Those that the node has applied: a hash of the uid and the generation of each.',
+      pattern: `^(${version}(,${version})*)?$`,
+    }),
+  problems: z
+    .array(
+      z.object({
+        firewall: z
+          .string()
+          .max(VERSION_LENGTH)
+          .meta({ description: 'The same hash.', pattern: `^${version}$` }),
+        message: z.string().max(MAX_MESSAGE).meta({ description: 'Why the node does not follow it.' }),
+      }),
+    )
+    .max(MAX_FIREWALL_PROBLEMS)
+    .optional()
+    .meta({
+      description: `Problems of firewalls that are not applied: the first ${MAX_FIREWALL_PROBLEMS}.`,
+      'x-kubernetes-list-type': 'atomic',
+    }),
+});
+
+export type ReportedFirewalls = z.output<typeof firewallsSchema>;
 
 const exceptionSchema = z.object({
   network: z.string().max(MAX_REPORTED_NAME).meta({ description: 'Its name in annotations: red_net.' }),
@@ -100,6 +135,9 @@ export const reportStatusSchema = z
         'Components other than the agent that the networks of the node need and that fail; root causes first. Empty: all of them work.',
       'x-kubernetes-list-type': 'atomic',
     }),
+    firewalls: firewallsSchema.optional().meta({
+      description: 'EgressFirewalls of namespaces with pods on the node. Absent: the agent does not report them.',
+    }),
     exceptions: z
       .array(exceptionSchema)
       .max(MAX_EXCEPTIONS)
@@ -128,6 +166,7 @@ const reportSchema = z.object({
   status: reportStatusSchema.extend({
     ids: z.object({ ready: readIds, pending: readIds, failed: readIds, leaving: readIds.default(NO_IDS) }),
     failedComponents: z.array(componentSchema).optional(),
+    firewalls: firewallsSchema.nullish().transform((firewalls) => firewalls ?? undefined),
     exceptions: z
       .array(exceptionSchema)
       .nullish()

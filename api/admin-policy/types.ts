@@ -22,6 +22,8 @@ export interface AdminPolicy {
   /** Absent: of the whole cluster. */
   readonly namespace?: string | undefined;
   readonly uid: string | undefined;
+  /** Of a firewall: its version, which nodes report. */
+  readonly generation?: number | undefined;
   readonly tier: AdminTier;
   /** Among the policies of its tier the lowest is evaluated first. */
   readonly priority: number;

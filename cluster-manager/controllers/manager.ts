@@ -18,6 +18,12 @@ import { createAddressWaiters } from './address-waiters.ts';
 import { reportConflicts } from './allocation-conflicts.ts';
 import { createMirrors, type MirrorObservation, type Mirrors } from './caches.ts';
 import { claimReconciler } from './claim-controller.ts';
+import {
+  type FirewallContext,
+  firewallNewsReconciler,
+  firewallReconciler,
+  followFirewalls,
+} from './firewall-controller.ts';
 import { IdKeeper, type IdObservation } from './id-keeper.ts';
 import { adoptPool, type FoundPool, heldMessage, whenFound } from './id-pool.ts';
 import { nadReconciler } from './nad-controller.ts';
@@ -29,7 +35,7 @@ import { nodeReconciler } from './node-controller.ts';
 import { createOwnWrites } from './own-writes.ts';
 import { podReconciler } from './pod-controller.ts';
 import { createPodUsers } from './pod-users.ts';
-import { warnOfPolicies } from './policy-warnings.ts';
+import { createFirewalls, warnOfPolicies } from './policy-warnings.ts';
 import { createProblemReporter, type ProblemReporter } from './problem-reporter.ts';
 import { createReportFreshness } from './report-freshness.ts';
 import { silenceReconciler } from './silence-controller.ts';
@@ -52,7 +58,18 @@ export interface ManagerOptions {
   readonly observe?: ((observation: ManagerObservation) => void) | undefined;
 }
 
-export type ControllerName = 'network' | 'usage' | 'readiness' | 'nad' | 'node' | 'silence' | 'pod' | 'claim' | 'slice';
+export type ControllerName =
+  | 'network'
+  | 'usage'
+  | 'readiness'
+  | 'firewall'
+  | 'firewall-news'
+  | 'nad'
+  | 'node'
+  | 'silence'
+  | 'pod'
+  | 'claim'
+  | 'slice';
 
 export type ManagerObservation =
   | { readonly source: 'mirror'; readonly about: MirrorObservation }
@@ -86,10 +103,10 @@ export const createManager = (options: ManagerOptions): Manager => {
     observe({ source: 'writer', about });
   });
   let state: ClusterState | undefined;
-  let queues: Readonly<Record<ControllerName, WorkQueue>> | undefined;
+  let queues: Queues | undefined;
   let ids: IdKeeper | undefined;
 
-  const start = (found: FoundPool, signal: AbortSignal): Readonly<Record<ControllerName, WorkQueue>> => {
+  const start = (found: FoundPool, firewalls: Firewalls, signal: AbortSignal): Queues => {
     const recovered = recoverState(mirrors, cluster, limits, found);
     state = recovered.state;
     if (recovered.lost !== undefined) observe({ source: 'ids', about: { kind: 'lost', error: recovered.lost } });
@@ -106,7 +123,7 @@ export const createManager = (options: ManagerOptions): Manager => {
     };
     return startControllers(
       { client, writer, problems, clock, caches: mirrors.caches, state, waiting, ownWrites: createOwnWrites() },
-      { unanswered, keepIds, outage, random: random ?? Math.random, signal },
+      { unanswered, keepIds, outage, firewalls, random: random ?? Math.random, signal },
       queueMaker({ clock, random, observe }),
     );
   };
@@ -130,18 +147,13 @@ export const createManager = (options: ManagerOptions): Manager => {
     },
     idle,
     run: async (signal) => {
-      const policies = {
-        client,
-        outage,
-        clock,
-        random,
-        problems: createProblemReporter(events),
-        observe: observeMirror,
-      };
-      const mirroring = Promise.all([mirrors.run(signal), warnOfPolicies(policies, signal)]);
+      const problems = createProblemReporter(events);
+      const policies = { client, outage, clock, random, problems, observe: observeMirror };
+      const firewalls = createFirewalls(policies);
+      const mirroring = Promise.all([mirrors.run(signal), warnOfPolicies(policies, signal), firewalls.run(signal)]);
       try {
         await mirrors.whenSynced(signal);
-        queues = start(await whenFound({ client, clock, onError: idsFailed }, signal), signal);
+        queues = start(await whenFound({ client, clock, onError: idsFailed }, signal), firewalls, signal);
         const working = Promise.all(Object.values(queues).map((queue) => queue.run(signal)));
         await Promise.race([idle(), working]);
         if (!signal.aborted) observe({ source: 'caught-up' });
@@ -246,7 +258,11 @@ const laneOf = (key: string): string => {
   return third === undefined && first !== 'ClusterUserDefinedNetwork' ? first : second;
 };
 
+type Queues = Readonly<Record<ControllerName, WorkQueue>>;
+type Firewalls = FirewallContext['firewalls'];
+
 interface Beside {
+  readonly firewalls: Firewalls;
   readonly unanswered: Unanswered;
   /** @param came called when ids can be assigned that could not be before */
   readonly keepIds: (came: () => void) => IdKeeper;
@@ -257,15 +273,19 @@ interface Beside {
 
 const startControllers = (
   base: Omit<ControllerContext, 'enqueue' | 'ids'>,
-  { unanswered, keepIds, outage, random, signal }: Beside,
+  { unanswered, keepIds, outage, firewalls, random, signal }: Beside,
   createQueue: (controller: ControllerName, reconcile: Reconcile) => WorkQueue,
-): Readonly<Record<ControllerName, WorkQueue>> => {
+): Queues => {
   const { udns, cudns } = base.caches;
   const enqueue: Enqueue = {
     network: (key) => queues.network.add(key),
     usage: (key) => queues.usage.addAfter(key, usageDelayMs(udns.size + cudns.size, random)),
     usageNow: (key) => queues.usage.add(key),
     readiness: (key) => queues.readiness.addAfter(key, readinessDelayMs(queues.readiness.counts().waiting, random)),
+    firewall: (key) => queues.firewall.addAfter(key, usageDelayMs(firewalls.size, random)),
+    firewallNow: (key) => queues.firewall.add(key),
+    firewallNews: (key) =>
+      queues['firewall-news'].addAfter(key, readinessDelayMs(queues['firewall-news'].counts().waiting, random)),
     nad: (key) => queues.nad.add(key),
     node: (name) => queues.node.add(name),
     silence: (node) => queues.silence.add(node),
@@ -290,7 +310,10 @@ const startControllers = (
   const freshness = createReportFreshness(
     {
       ...{ clock: base.clock, outage },
-      onChange: (node) => onFreshness(context, node),
+      onChange: (node) => {
+        onFreshness(context, node);
+        triggers.onFreshness(node);
+      },
       onSilent: (node) => enqueue.silence(node),
     },
     signal,
@@ -299,6 +322,8 @@ const startControllers = (
     network: createQueue('network', networkReconciler({ ...context, views, creations }, users)),
     usage: createQueue('usage', usageReconciler({ ...context, freshness })),
     readiness: createQueue('readiness', readinessReconciler({ ...context, freshness })),
+    firewall: createQueue('firewall', firewallReconciler({ ...context, freshness, firewalls })),
+    'firewall-news': createQueue('firewall-news', firewallNewsReconciler({ ...context, freshness, firewalls })),
     nad: createQueue('nad', nadReconciler(context, users)),
     node: createQueue('node', nodeReconciler(context)),
     silence: createQueue('silence', silenceReconciler({ ...context, freshness })),
@@ -306,6 +331,7 @@ const startControllers = (
     claim: createQueue('claim', claimReconciler(context)),
     slice: createQueue('slice', sliceReconciler(context)),
   };
+  const triggers = followFirewalls({ ...context, firewalls });
   followCaches({ ...context, views, creations, users, waiters, freshness });
   return queues;
 };

@@ -3,7 +3,6 @@
  * so they are no part of what is read before the start, and a cluster manager that may not read them works all the same.
  */
 import { ADMIN_POLICIES, parseAdminPolicy } from '../../api/admin-network-policy.ts';
-import { parseEgressFirewall } from '../../api/egress-firewall.ts';
 import { ApiError, describeFinding } from '../../api/errors.ts';
 import { POLICY_FOR_ANNOTATION, readPolicyFor } from '../../api/multi-network-policy.ts';
 import { parseNetworkPolicy } from '../../api/network-policy.ts';
@@ -13,10 +12,11 @@ import { createReflector } from '../../kube/reflector/reflector.ts';
 import type { Reflector, ReflectorOptions } from '../../kube/reflector/types.ts';
 import { NETWORK_POLICIES } from '../../kube/resources.ts';
 import type { KubeObject, ResourceType } from '../../kube/types.ts';
+import { type FirewallFacts, firewallFacts } from '../facts/firewall-facts.ts';
 import type { MirrorObservation } from './caches.ts';
 import type { ProblemReporter } from './problem-reporter.ts';
 
-type Common = Pick<ReflectorOptions<PolicyWarning>, 'client' | 'outage' | 'clock' | 'random'>;
+type Common = Pick<ReflectorOptions<unknown>, 'client' | 'outage' | 'clock' | 'random'>;
 
 export interface PolicyWarningsOptions extends Common {
   readonly problems: ProblemReporter;
@@ -35,7 +35,6 @@ export const warnOfPolicies = async (options: PolicyWarningsOptions, signal: Abo
   const reflectors = [
     followed(options, NETWORK_POLICIES, readingOf),
     ...ADMIN_POLICIES.map((resource) => followed(options, resource, (object) => adminReadingOf(resource, object))),
-    followed(options, EGRESS_FIREWALLS, firewallReadingOf),
     followed(options, MULTI_NETWORK_POLICIES, multiReadingOf),
   ];
   await Promise.all(reflectors.map((reflector) => reflector.run(signal)));
@@ -93,8 +92,21 @@ const adminReadingOf = (resource: (typeof ADMIN_POLICIES)[number], object: KubeO
     'its subjects or its place in the order are unknown, and it is not enforced',
   );
 
-const firewallReadingOf = (object: KubeObject): PolicyWarning =>
-  reading(EGRESS_FIREWALLS, object, () => parseEgressFirewall(object).findings, 'it is not enforced');
+/** Not run yet. What it keeps of each is also what its status is written from. */
+export const createFirewalls = ({ problems, observe, ...common }: PolicyWarningsOptions): Reflector<FirewallFacts> => {
+  const resource = EGRESS_FIREWALLS;
+  const reflector = createReflector<FirewallFacts>({
+    ...{ ...common, resource, optional: true, project: firewallFacts },
+    observe: (about) => about.kind !== 'absent' && observe({ ...about, resource: resource.plural }),
+  });
+  const apiVersion = `${resource.group}/${resource.version}`;
+  reflector.subscribe(({ before, after }) => {
+    const { namespace, name, uid } = after ?? before;
+    const regarding = { apiVersion, kind: resource.kind, namespace, name, uid };
+    problems.report(regarding, 'PolicyUnreadable', after?.findings ?? []);
+  });
+  return reflector;
+};
 
 /** @param read what of it cannot be followed; throws where it is the whole @param consequence then */
 const reading = (

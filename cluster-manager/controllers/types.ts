@@ -36,6 +36,12 @@ export interface Enqueue {
   usageNow(key: string): void;
   /** All nodes may have the network by now: it is looked at soon. The key is that of `network`. */
   readiness(key: string): void;
+  /** What nodes report of an EgressFirewall may be another: its status is written after a while. */
+  firewall(key: string): void;
+  /** The same, without waiting. */
+  firewallNow(key: string): void;
+  /** All of them may have applied it by now, or one cannot: it is looked at soon. */
+  firewallNews(key: string): void;
   nad(key: string): void;
   node(name: string): void;
   /** The agent of the node has stopped reporting, or reports again. */

@@ -15,6 +15,8 @@ export interface PodFacts {
   readonly creationTimestamp: string;
   /** On a node, on the pod network, and not completed: it needs its addresses. */
   readonly isActive: boolean;
+  /** The node where it is active; empty: it is not. */
+  readonly activeOn: string;
   /** On its node's network: where, and which of the node's addresses it has, by its status. */
   readonly host: HostNetworkPod | undefined;
   /** The virtual machine that runs in it. */
@@ -52,6 +54,7 @@ export const podFacts = (object: unknown): PodFacts => {
   const machine = labels[KUBEVIRT.machine];
   const isCompleted = status?.phase === 'Succeeded' || status?.phase === 'Failed';
   const key = `${metadata.namespace}/${metadata.name}`;
+  const isActive = (spec?.nodeName ?? '') !== '' && spec?.hostNetwork !== true && !isCompleted;
   const annotated = keysOf(annotations[POD_ANNOTATIONS.networks]);
   const selected = selectedKeys(annotations[POD_ANNOTATIONS.selection], key);
   return {
@@ -61,7 +64,8 @@ export const podFacts = (object: unknown): PodFacts => {
     uid: metadata.uid ?? '',
     creationTimestamp: metadata.creationTimestamp ?? '',
     host: spec?.hostNetwork === true ? hostNetworkPod(spec.nodeName ?? '', status?.podIPs) : undefined,
-    isActive: (spec?.nodeName ?? '') !== '' && spec?.hostNetwork !== true && !isCompleted,
+    isActive,
+    activeOn: isActive ? shared(spec?.nodeName ?? '') : '',
     machine,
     sharesWithMachine: machine !== undefined && annotations[KUBEVIRT.migratesWithAddress] !== undefined,
     resourceVersion: metadata.resourceVersion ?? '',
@@ -78,6 +82,19 @@ export const podFacts = (object: unknown): PodFacts => {
     annotationRoom: annotationRoom(annotations),
   };
 };
+
+/** One text for all pods of a node: each object has one of its own. */
+const shared = (name: string): string => {
+  const known = names.get(name);
+  if (known !== undefined) return known;
+  // Nodes come and go: what it holds is bounded.
+  if (names.size >= MAX_NAMES) names.clear();
+  names.set(name, name);
+  return name;
+};
+
+const names = new Map<string, string>();
+const MAX_NAMES = 10_000;
 
 /** Whether two versions of a pod are the same to us: most updates are of its status. */
 export const samePod = equalBut<PodFacts>('resourceVersion');

@@ -1,5 +1,9 @@
 /** What the cluster manager keeps of a NodeNetworkReport. */
-import { type FailedComponent, parseNodeNetworkReport } from '../../api/node-network-report.ts';
+import {
+  type FailedComponent,
+  parseNodeNetworkReport,
+  type ReportedFirewalls as ReportStatusFirewalls,
+} from '../../api/node-network-report.ts';
 import type { IdRanges } from '../../net/id-ranges.ts';
 
 export interface ReportFacts {
@@ -19,14 +23,23 @@ export interface ReportFacts {
   readonly failures: ReadonlyMap<string, string>;
   /** What the node's networks need and does not work; undefined: an agent of before. */
   readonly failedComponents?: readonly FailedComponent[] | undefined;
+  /** Undefined: an agent of before. */
+  readonly firewalls?: ReportedFirewalls | undefined;
   /** When the agent has renewed the report, by its clock, and how long that counts. Undefined: an agent that renews nothing. */
   readonly renewal: { readonly at: number; readonly leaseMs: number } | undefined;
+}
+
+export interface ReportedFirewalls {
+  /** Versions, with commas between. */
+  readonly applied: string;
+  /** Version → why it is not; of the first of them. */
+  readonly problems: ReadonlyMap<string, string>;
 }
 
 /** @throws ApiError */
 export const reportFacts = (object: unknown): ReportFacts => {
   const { metadata, status } = parseNodeNetworkReport(object);
-  const { rendering, observed = '', retirement = -1, ids, exceptions, failedComponents } = status;
+  const { rendering, observed = '', retirement = -1, ids, exceptions, failedComponents, firewalls } = status;
   const { renewTime, leaseDurationSeconds } = status;
   const failures = exceptions.flatMap(({ state, network, message }): [string, string][] =>
     state === 'Failed' ? [[network, message]] : [],
@@ -44,6 +57,10 @@ export const reportFacts = (object: unknown): ReportFacts => {
     ...ids,
     failures: new Map(failures),
     failedComponents,
+    ...(firewalls && { firewalls: { applied: firewalls.applied, problems: problemsOf(firewalls) } }),
     renewal,
   };
 };
+
+const problemsOf = ({ problems = [] }: ReportStatusFirewalls): ReadonlyMap<string, string> =>
+  new Map(problems.map(({ firewall, message }) => [firewall, message]));

@@ -6,6 +6,7 @@ import { parseClusterConfig } from '../../api/cluster-config.ts';
 import { crdFiles } from '../../api/crd/crds.ts';
 import {
   CLUSTER_USER_DEFINED_NETWORKS,
+  EGRESS_FIREWALLS,
   IPAM_CLAIMS,
   NETWORK_ATTACHMENT_DEFINITIONS,
   NETWORK_ID_POOLS,
@@ -32,6 +33,7 @@ const RESOURCES: Readonly<Record<string, ResourceType>> = {
   ClusterUserDefinedNetwork: CLUSTER_USER_DEFINED_NETWORKS,
   NetworkAttachmentDefinition: NETWORK_ATTACHMENT_DEFINITIONS,
   IPAMClaim: IPAM_CLAIMS,
+  EgressFirewall: EGRESS_FIREWALLS,
   NodeNetworkReport: NODE_NETWORK_REPORTS,
   NetworkIdPool: NETWORK_ID_POOLS,
   EndpointSlice: ENDPOINT_SLICES,

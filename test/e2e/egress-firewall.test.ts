@@ -137,6 +137,7 @@ it('let out what a rule allows before one that denies, and are not about the clu
     ...(await atFar('outside')),
   ]);
   await withPolicies(cluster(), firewalls([...ALLOW_OUTSIDE, ...DENY_REST]), async () => {
+    await expectApplied();
     await expectAnswers(cluster(), [
       ...atOutside('outside', TCP),
       ...atOutside(undefined, UDP),
@@ -151,12 +152,28 @@ it('let out what a rule allows before one that denies, and are not about the clu
       ),
     );
     await (await cluster().objects()).apply(firewalls([...DENY_REST, ...ALLOW_OUTSIDE]));
+    await expectApplied();
     expect(await Promise.all(streams.map(({ broken }) => broken))).toEqual(streams.map(() => 'silence'));
     await expectAnswers(cluster(), [...atOutside(undefined, TCP), ...(await atFar(undefined)), ...inside()]);
     await expectEntered();
   });
   await expectAnswers(cluster(), atOutside('outside', [...TCP, ...UDP]));
 });
+
+/** Of both nodes: the client is on one of them, the server on the other. */
+const expectApplied = async (): Promise<void> => {
+  const objects = await cluster().objects();
+  const status = 'EgressFirewall Rules applied';
+  const expected = { status, messages: NODES.map((node) => `${node}: ${status}`) };
+  await eventually(async () => {
+    const found = POLICY_TENANTS.map(async (tenant) => {
+      const { metadata, ...object } = await objects.get('EgressFirewall', `${tenant}/default`);
+      expect(metadata.name).toBe('default');
+      return object['status'];
+    });
+    expect(await Promise.all(found)).toEqual(POLICY_TENANTS.map(() => expected));
+  }, 60_000);
+};
 
 /** What comes in is answered, whatever may not be begun. */
 const expectEntered = async (): Promise<void> => {

@@ -26,11 +26,17 @@ export const lookAtNetwork = (parts: NodeNetworks, name: string): NetworkOnNode 
   const { sources, core } = parts;
   const network = sources.facts.get('network', name);
   if (network === undefined || !sources.isHere(name)) return undefined;
-  const ownerState = (owner: string): Status =>
-    worst([statusOf(sources.reconcilers, owner), diagnosed(owner, sources.diagnostics)]);
-  const { kind, message } = networkState(network, { ...sources, ownerState });
+  const { kind, message } = networkState(network, {
+    ...sources,
+    ownerState: (owner) => ownerState(sources, owner),
+  });
   return { id: network.id, createdAt: core.feeder.networks.createdAt(name), state: STATES[kind], message };
 };
+
+export const ownerState = (
+  { reconcilers, diagnostics }: Pick<ReportSources, 'reconcilers' | 'diagnostics'>,
+  owner: string,
+): Status => worst([statusOf(reconcilers, owner), diagnosed(owner, diagnostics)]);
 
 const STATES: Readonly<Record<State, NetworkState>> = {
   done: 'Ready',

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { ReportedFirewalls, ReportStatus } from '../../../api/node-network-report.ts';
 import { NODE_NETWORK_REPORTS } from '../../../api/resources.ts';
 import { createFakeClock } from '../../../base/testing/fake-clock.ts';
 import { KubeError } from '../../../kube/errors.ts';
@@ -18,7 +19,7 @@ const isRenewal = (before: ObjectInput | undefined, object: ObjectInput): boolea
 };
 
 /** An agent on a node, and the one object that it writes. */
-const setUp = (initial: { stored?: KubeObject; nodes?: number } = {}) => {
+const setUp = (initial: { stored?: KubeObject; nodes?: number; firewalls?: () => ReportedFirewalls } = {}) => {
   const clock = createFakeClock();
   const networks = new Map<string, NetworkOnNode>([['default', ready(0)]]);
   const api = {
@@ -41,6 +42,7 @@ const setUp = (initial: { stored?: KubeObject; nodes?: number } = {}) => {
       return networks.get(network);
     },
     ids: () => ids,
+    ...(initial.firewalls && { firewalls: initial.firewalls }),
     nodeUid: () => api.uid,
     nodes: () => initial.nodes ?? 3,
     client: {
@@ -261,4 +263,18 @@ it('what is left of networks that are gone is said, and which retirement has bee
   reporter.touchIds();
   await clock.advance(3_000);
   expect(writes).toHaveLength(3);
+});
+
+it('has the firewalls that the node has applied, and writes when these are others', async () => {
+  let firewalls: ReportedFirewalls = { applied: 'abcdefgh' };
+  const { clock, writes, reporter, set } = setUp({ firewalls: () => firewalls });
+  set('red', ready(1));
+  await clock.advance(60_000);
+  firewalls = { applied: '', problems: [{ firewall: 'abcdefgh', message: 'no room' }] };
+  reporter.touchFirewalls();
+  reporter.touchFirewalls();
+  await clock.advance(60_000);
+  reporter.touchFirewalls();
+  await clock.advance(60_000);
+  expect(writes.map(({ status }) => (status as ReportStatus).firewalls)).toEqual([{ applied: 'abcdefgh' }, firewalls]);
 });

@@ -3,7 +3,12 @@
  * while in which more may change, and not more often than all agents together should. While nothing changes it is renewed, so
  * that nobody takes the last word of an agent that has stopped for what its node has (ADR 80).
  */
-import { type NetworkException, type ReportStatus, reportStatusSchema } from '../../../api/node-network-report.ts';
+import {
+  type NetworkException,
+  type ReportedFirewalls,
+  type ReportStatus,
+  reportStatusSchema,
+} from '../../../api/node-network-report.ts';
 import { NODE_NETWORK_REPORTS } from '../../../api/resources.ts';
 import { backoffMs } from '../../../base/backoff.ts';
 import type { Clock } from '../../../base/clock.ts';
@@ -24,6 +29,8 @@ export interface NetworkReporterOptions {
   readonly ids?: () => ReportedIds;
   /** Of what the networks need beside the agent. Default: nothing is said of it. */
   readonly health?: () => readonly TimedHealth[];
+  /** Of EgressFirewalls. Default: nothing is said of them. */
+  readonly firewalls?: () => ReportedFirewalls;
   /** The uid of this Node; undefined while it is not there: nothing is written then. */
   readonly nodeUid: () => string | undefined;
   /** How many nodes the cluster has: with them the time between two writes grows. */
@@ -78,6 +85,7 @@ export class NetworkReporter {
   #isUnreadyTouched = false;
   #areIdsTouched = false;
   #isHealthTouched = false;
+  #areFirewallsTouched = false;
   #notBefore = 0;
   #cancel: (() => void) | undefined;
   #cancelRenewal: (() => void) | undefined;
@@ -111,6 +119,12 @@ export class NetworkReporter {
   /** Something that networks need has failed, or works again. */
   touchHealth(): void {
     this.#isHealthTouched = true;
+    this.#schedule();
+  }
+
+  /** A firewall has been applied, or is not any more. */
+  touchFirewalls(): void {
+    this.#areFirewallsTouched = true;
     this.#schedule();
   }
 
@@ -156,6 +170,7 @@ export class NetworkReporter {
       this.#isUnreadyTouched ||
       this.#areIdsTouched ||
       this.#isHealthTouched ||
+      this.#areFirewallsTouched ||
       this.#known === undefined
     )
       this.#schedule();
@@ -188,8 +203,13 @@ export class NetworkReporter {
     this.#look(this.#ledger);
     this.#areIdsTouched = false;
     this.#isHealthTouched = false;
-    const health = reportedHealth(this.#options.health?.());
-    const status = { ...this.#ledger.status(rendering, this.#options.ids?.()), ...health };
+    this.#areFirewallsTouched = false;
+    const firewalls = this.#options.firewalls?.();
+    const status = {
+      ...this.#ledger.status(rendering, this.#options.ids?.()),
+      ...reportedHealth(this.#options.health?.()),
+      ...(firewalls && { firewalls }),
+    };
     const isSame = this.#known.uid === uid && jsonEqual(this.#known.status, status);
     if (isSame && this.#renewInMs() > 0) return false;
     const renewedAt = clock.wall();

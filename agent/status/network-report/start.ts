@@ -6,10 +6,12 @@ import type { AgentOptions } from '../../options/options.ts';
 import type { GoneNetworks } from '../../reconcile/gone-networks.ts';
 import type { Edges } from '../../wiring/edges.ts';
 import { announceNode } from './announce.ts';
+import { type FirewallParts, followFirewalls } from './follow-firewalls.ts';
 import { followNetworks, lookAtNetwork, type NodeNetworks } from './node-networks.ts';
 import { NetworkReporter, type ReportObservation } from './reporter.ts';
 
 interface Parts extends NodeNetworks {
+  readonly sources: NodeNetworks['sources'] & FirewallParts['sources'];
   readonly edges: Pick<Edges, 'client' | 'writer' | 'inputs' | 'metrics'>;
   readonly options: Pick<AgentOptions, 'node' | 'networkRendering'>;
   readonly gone: GoneNetworks;
@@ -51,6 +53,7 @@ export const startNetworkReport = (parts: Parts): (() => void) => {
       leaving: [...gone.leaving.keys()],
     }),
     health: () => health.components(),
+    firewalls: () => firewalls.report(),
     look: (network) => lookAtNetwork(parts, network),
     nodeUid: () => nodes.get(options.node)?.uid,
     nodes: () => nodes.size,
@@ -63,6 +66,9 @@ export const startNetworkReport = (parts: Parts): (() => void) => {
       logReport(log.child({ module: 'network-report' }), observation);
     },
   });
+  const firewalls = followFirewalls({ ...parts, firewalls: edges.inputs.policies.admin.EgressFirewall }, () =>
+    reporter.touchFirewalls(),
+  );
   const ends = [
     followNetworks(parts, reporter),
     nodes.subscribe(({ key, before, after }) => {
@@ -73,6 +79,7 @@ export const startNetworkReport = (parts: Parts): (() => void) => {
     idPools.subscribe(({ before, after }) => {
       if (before?.retirement !== after?.retirement) reporter.touchIds();
     }),
+    firewalls.stop,
     () => reporter.stop(),
   ];
   return () => {

@@ -69,6 +69,7 @@ export const PERMISSIONS: Readonly<Record<Program, Readonly<Record<string, reado
     'baselineadminnetworkpolicies.policy.networking.k8s.io': ['list', 'watch'],
     'clusternetworkpolicies.policy.networking.k8s.io': ['list', 'watch'],
     'egressfirewalls.k8s.ovn.org': ['list', 'watch'],
+    'egressfirewalls/status.k8s.ovn.org': ['patch'],
     'multi-networkpolicies.k8s.cni.cncf.io': ['list', 'watch'],
     'services/finalizers': ['update'],
     'tokenreviews.authentication.k8s.io': ['create'],

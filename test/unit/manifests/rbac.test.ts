@@ -25,6 +25,7 @@ import {
 import { NETWORK_UNAVAILABLE } from '../../../api/node-condition.ts';
 import {
   CLUSTER_USER_DEFINED_NETWORKS,
+  EGRESS_FIREWALLS,
   IPAM_CLAIMS,
   MULTI_NETWORK_POLICIES,
   NETWORK_ATTACHMENT_DEFINITIONS,
@@ -32,6 +33,7 @@ import {
   USER_DEFINED_NETWORKS,
 } from '../../../api/resources.ts';
 import { systemClock } from '../../../base/clock.ts';
+import { APPLIED } from '../../../cluster-manager/controllers/firewall-status.ts';
 import { createManager } from '../../../cluster-manager/controllers/manager.ts';
 import { whenLeading } from '../../../cluster-manager/leadership.ts';
 import { mirrorName } from '../../../cluster-manager/render/mirrored-slice.ts';
@@ -167,6 +169,11 @@ it('of the cluster manager', { timeout: 30_000 }, async () => {
   );
   await server.delete(ENDPOINT_SLICES, { namespace: 'red', name: 'web' });
   await isGone(server, ENDPOINT_SLICES);
+  await server.create(EGRESS_FIREWALLS, { metadata: { name: 'default', namespace: 'blue' }, spec: { egress: [] } });
+  await vi.waitFor(
+    async () => expect((await server.list(EGRESS_FIREWALLS)).items).toMatchObject([{ status: { status: APPLIED } }]),
+    { timeout: 10_000 },
+  );
   // A second primary network: somebody has to get an event; twice, so that the event is counted up.
   const second = {
     metadata: { name: 'second', namespace: 'red' },

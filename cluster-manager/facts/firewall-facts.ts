@@ -1,0 +1,36 @@
+/** What the cluster manager keeps of an EgressFirewall: what nodes report of it, and what its status says. Of its rules nothing but what is wrong. */
+import { type FirewallStatus, firewallStatusSchema, parseEgressFirewall } from '../../api/egress-firewall.ts';
+import { ApiError, describeFinding } from '../../api/errors.ts';
+import { firewallVersion } from '../../api/firewall-version.ts';
+import type { KubeObject } from '../../kube/types.ts';
+
+export interface FirewallFacts {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** As nodes report it. */
+  readonly version: string;
+  /** Nodes apply it: it is the firewall of its namespace. */
+  readonly isEnforced: boolean;
+  /** What of it cannot be followed. */
+  readonly findings: readonly string[];
+  readonly status: FirewallStatus;
+}
+
+export const firewallFacts = (object: KubeObject): FirewallFacts => {
+  const { namespace = '', name, uid = '', generation = 0 } = object.metadata;
+  const status = firewallStatusSchema.safeParse(object['status']);
+  return {
+    ...{ namespace, name, uid, version: firewallVersion(uid, generation), ...findingsOf(object) },
+    status: status.success ? status.data : {},
+  };
+};
+
+const findingsOf = (object: KubeObject): Pick<FirewallFacts, 'isEnforced' | 'findings'> => {
+  try {
+    return { isEnforced: true, findings: parseEgressFirewall(object).findings };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { isEnforced: false, findings: [`${describeFinding(error)}; it is not enforced`] };
+  }
+};
