@@ -74,4 +74,25 @@ describe('many names', () => {
     expect(asked).toHaveLength(200 + retries + 2);
     open();
   });
+
+  it('of firewalls that never answer hold up no question about those of administrators', async () => {
+    const { clock, asked, resolver, hold } = scripted();
+    const site = nameOf(9000);
+    resolver.want(site, 'administrator');
+    await clock.advance(0);
+    const open = hold();
+    for (let index = 0; index < 100; index++) resolver.want(nameOf(index), 'firewall');
+    // The first question about each: no failure says yet that it will not answer.
+    await clock.advance(60_000);
+    expect(asked.filter(({ name }) => name === site).map(({ at }) => at)).toEqual([0, 0, 60_000, 60_000]);
+    // One that administrators name, too, is asked among theirs.
+    const late = nameOf(99);
+    expect(asked.map(({ name }) => name)).not.toContain(late);
+    resolver.want(late, 'administrator');
+    expect(asked.filter(({ name }) => name === late)).toHaveLength(2);
+    expect(asked).toHaveLength(4 + MAX_ASKING + 2);
+    open();
+    for (let turn = 0; turn < 20; turn++) await clock.advance(0);
+    expect(resolver.state(nameOf(98))?.kind).toBe('resolved');
+  });
 });

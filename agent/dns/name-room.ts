@@ -33,6 +33,11 @@ export class NameRoom {
     return this.#held.has(name);
   }
 
+  /** Whose room it is resolved in. */
+  roomOf(name: DomainName): NameOwner | undefined {
+    return this.#held.get(name)?.room;
+  }
+
   isWaiting(name: DomainName): boolean {
     return this.#waiting.administrator.has(name) || this.#waiting.firewall.has(name);
   }

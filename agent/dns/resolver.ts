@@ -39,7 +39,19 @@ interface Half {
   record: DnsRecord;
   /** When it is asked next; undefined: it is being asked. */
   ask: number | undefined;
+  /** Where it is due. */
+  lane: Lane;
 }
+
+/** Questions about names of one room. Names of tenants that never answer hold up no question of administrators. */
+interface Lane {
+  readonly due: DueQueue<Half>;
+  asking: number;
+  /** Of these: about names whose last question has failed. */
+  retrying: number;
+}
+
+const newLane = (): Lane => ({ due: new DueQueue(), asking: 0, retrying: 0 });
 
 interface Wanted {
   readonly halves: readonly Half[];
@@ -55,11 +67,8 @@ export class DnsResolver implements DnsNames {
   readonly #options: DnsResolverOptions;
   readonly #names = new Map<DomainName, Wanted>();
   readonly #room = new NameRoom(MAX_NAMES);
-  readonly #due = new DueQueue<Half>();
+  readonly #lanes: Readonly<Record<NameOwner, Lane>> = { administrator: newLane(), firewall: newLane() };
   readonly #listeners = new Set<(name: DomainName, addresses: readonly Ip[]) => void>();
-  #asking = 0;
-  /** Of these: about names whose last question has failed. */
-  #retrying = 0;
   #timer: { readonly at: number; readonly cancel: () => void } | undefined;
   #isClosed = false;
 
@@ -69,6 +78,7 @@ export class DnsResolver implements DnsNames {
 
   want(name: DomainName, owner: NameOwner): () => void {
     for (const one of this.#room.want(name, owner)) this.#add(one);
+    this.#move(name);
     let isReleased = false;
     return () => {
       if (isReleased) return;
@@ -122,7 +132,7 @@ export class DnsResolver implements DnsNames {
     const kept = this.#options.kept(name);
     const halves = FAMILIES.map((family): Half => {
       const own = kept.filter((ip) => ip.includes(':') === (family === 6));
-      return { name, family, record: newRecord(own, now), ask: now };
+      return { name, family, record: newRecord(own, now), ask: now, lane: this.#laneOf(name) };
     });
     const wanted: Wanted = { halves, addresses: [], failedSince: undefined, end: new AbortController() };
     this.#names.set(name, wanted);
@@ -136,41 +146,62 @@ export class DnsResolver implements DnsNames {
     const wanted = this.#names.get(name);
     if (wanted !== undefined && !this.#room.has(name)) {
       this.#names.delete(name);
-      for (const half of wanted.halves) this.#due.delete(half);
+      for (const half of wanted.halves) half.lane.due.delete(half);
       wanted.end.abort();
     }
     for (const one of others) this.#add(one);
+    this.#move(name);
+  }
+
+  #laneOf(name: DomainName): Lane {
+    return this.#lanes[this.#room.roomOf(name) ?? 'firewall'];
+  }
+
+  /** It may be in the other room by now. */
+  #move(name: DomainName): void {
+    const halves = this.#names.get(name)?.halves ?? [];
+    if (halves.every(({ lane }) => lane === this.#laneOf(name))) return;
+    for (const half of halves) this.#schedule(half, half.ask);
+    this.#pump();
   }
 
   /** @param ask when it is asked next; undefined: it is being asked */
   #schedule(half: Half, ask: number | undefined): void {
     half.ask = ask;
     const due = Math.min(ask ?? Number.POSITIVE_INFINITY, nextEnd(half.record));
-    if (due === Number.POSITIVE_INFINITY) this.#due.delete(half);
-    else this.#due.set(half, due);
+    const lane = this.#laneOf(half.name);
+    if (half.lane !== lane || due === Number.POSITIVE_INFINITY) half.lane.due.delete(half);
+    half.lane = lane;
+    if (due !== Number.POSITIVE_INFINITY) lane.due.set(half, due);
   }
 
   /** Does what is due, and waits for what is next. */
   #pump(): void {
     if (this.#isClosed) return;
     const now = this.#options.clock.monotonic();
-    while (this.#asking < MAX_ASKING) {
-      const half = this.#due.take(now);
-      if (half === undefined) break;
+    for (const lane of Object.values(this.#lanes)) this.#pumpLane(lane, now);
+    this.#wait(now);
+  }
+
+  #pumpLane(lane: Lane, now: number): void {
+    while (lane.asking < MAX_ASKING) {
+      const half = lane.due.take(now);
+      if (half === undefined) return;
       this.#update(half, withoutEnded(half.record, now));
       const isDue = half.ask !== undefined && half.ask <= now;
       // Who owns a name that never answers must not keep others from being asked.
-      const isLate = isDue && half.record.failures > 0 && this.#retrying >= MAX_RETRYING;
+      const isLate = isDue && half.record.failures > 0 && lane.retrying >= MAX_RETRYING;
       if (isLate) this.#schedule(half, now + RETRY_LATER_MS);
       else if (isDue) void this.#ask(half);
       else this.#schedule(half, half.ask);
     }
-    this.#wait(now);
   }
 
   /** While as many are asked as may be, the next that ends goes on. */
   #wait(now: number): void {
-    const at = this.#asking < MAX_ASKING ? this.#due.peek() : undefined;
+    const free = Object.values(this.#lanes).filter(({ asking }) => asking < MAX_ASKING);
+    const first = Math.min(...free.map(({ due }) => due.peek() ?? Number.POSITIVE_INFINITY));
+    const at = first === Number.POSITIVE_INFINITY ? undefined : first;
     if (at === this.#timer?.at) return;
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -184,16 +215,16 @@ export class DnsResolver implements DnsNames {
 
   async #ask(half: Half): Promise<void> {
     const { client, clock, observe } = this.#options;
-    const { name, family } = half;
+    const { name, family, lane } = half;
     const wanted = this.#names.get(name);
     if (wanted === undefined) return;
     const isRetry = half.record.failures > 0;
-    this.#asking += 1;
-    if (isRetry) this.#retrying += 1;
+    lane.asking += 1;
+    if (isRetry) lane.retrying += 1;
     this.#schedule(half, undefined);
     const result = await client.resolve(name, family, wanted.end.signal);
-    this.#asking -= 1;
-    if (isRetry) this.#retrying -= 1;
+    lane.asking -= 1;
+    if (isRetry) lane.retrying -= 1;
     if (this.#isClosed) return;
     if (this.#names.get(name) === wanted) {
       observe?.({ name, result: result.kind, ...('why' in result && { why: result.why }) });
@@ -241,6 +272,7 @@ export class DnsResolver implements DnsNames {
 
 /** On one node, of administrators' rules, and as many of all firewalls. */
 export const MAX_NAMES = 2_000;
+/** The same for questions. */
 export const MAX_ASKING = 32;
 const MAX_RETRYING = MAX_ASKING / 2;
 const RETRY_LATER_MS = 1_000;
