@@ -59,6 +59,37 @@ describe('many names', () => {
     expect(asked).toHaveLength(1000 * 2 * 5);
   });
 
+  it('with other addresses each time are asked less often the more addresses these are', async () => {
+    const { clock, answers, asked, resolver } = scripted();
+    const fresh = (round: number, count: number) =>
+      answer(0, ...Array.from({ length: count }, (_, index) => `198.${50 + (round >> 8)}.${round & 255}.${index}`));
+    answers.set(4, fresh(0, 256));
+    for (let index = 0; index < 100; index++) resolver.want(nameOf(index), 'firewall');
+    resolver.want(nameOf(9000), 'administrator');
+    for (let turn = 0; turn < 20; turn++) await clock.advance(0);
+    const asks = (name: DomainName): number[] =>
+      asked.filter((one) => one.name === name && one.family === 4).map(({ at }) => at / 1000);
+    for (let second = 1; second <= 300; second++) {
+      answers.set(4, fresh(second, 256));
+      await clock.advance(1_000);
+    }
+    // 256 addresses of each of 100 names, 10 ms each; the first answer of a name is none that changes.
+    expect(asks(nameOf(0))).toEqual([0, 5, 261]);
+    // Names of tenants that do so are no reason to ask late about one of administrators.
+    expect(asks(nameOf(9000)).length).toBeGreaterThan(50);
+  });
+
+  it('whose answers take turns with addresses that are known are asked by their time to live', async () => {
+    const { clock, answers, asked, resolver } = scripted();
+    for (let index = 0; index < 100; index++) resolver.want(nameOf(index), 'firewall');
+    for (let second = 0; second < 60; second++) {
+      answers.set(4, answer(10, ...[0, 1, 2, 3].map((index) => `198.51.100.${4 * (second % 8) + index}`)));
+      await clock.advance(1_000);
+    }
+    const [first] = [asked.filter((one) => one.name === nameOf(0) && one.family === 4)];
+    expect(first.length).toBeGreaterThanOrEqual(6);
+  });
+
   it('that never answer leave room for the others', async () => {
     const { clock, answers, asked, resolver, hold } = scripted();
     answers.set(4, FAILED);

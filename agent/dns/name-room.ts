@@ -38,6 +38,11 @@ export class NameRoom {
     return this.#held.get(name)?.room;
   }
 
+  /** Names that are resolved in the room. */
+  count(room: NameOwner): number {
+    return this.#counts[room];
+  }
+
   isWaiting(name: DomainName): boolean {
     return this.#waiting.administrator.has(name) || this.#waiting.firewall.has(name);
   }

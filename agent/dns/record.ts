@@ -23,12 +23,14 @@ export interface DnsRecord {
   readonly why?: string | undefined;
   /** Of the last answer: those that are more than count. */
   readonly excess: number;
+  /** Of the last answer, unless it was the first: those that were not known before it. */
+  readonly added: number;
 }
 
 /** @param kept by an agent before this one */
 export const newRecord = (kept: readonly Ip[], now: number): DnsRecord => ({
   ...{ current: kept.slice(0, MAX_ADDRESSES), ttlMs: 0, held: new Map(), answered: now },
-  ...{ isAnswered: false, failures: 0, excess: 0 },
+  ...{ isAnswered: false, failures: 0, excess: 0, added: 0 },
 });
 
 export const withResult = (record: DnsRecord, result: DnsResult, now: number): DnsRecord => {
@@ -41,8 +43,11 @@ export const withResult = (record: DnsRecord, result: DnsResult, now: number): D
     case 'addresses': {
       const current = result.addresses.slice(0, MAX_ADDRESSES);
       const ttlMs = result.ttl * 1000;
-      const held = heldBeside(withoutEnded(record, now), current, now);
-      return { ...answer(current, now, result.addresses.length - current.length), held, ttlMs };
+      const before = withoutEnded(record, now);
+      const held = heldBeside(before, current, now);
+      const known = new Set(addressesOf(before));
+      const added = record.isAnswered ? current.filter((ip) => !known.has(ip)).length : 0;
+      return { ...answer(current, now, result.addresses.length - current.length), held, ttlMs, added };
     }
   }
 };
@@ -71,7 +76,7 @@ export const addressesOf = ({ current, held }: DnsRecord): readonly Ip[] =>
   [...new Set([...current, ...held.keys()])].sort();
 
 const answer = (current: readonly Ip[], now: number, excess: number): DnsRecord => ({
-  ...{ current, ttlMs: 0, held: new Map(), answered: now, isAnswered: true, failures: 0, excess },
+  ...{ current, ttlMs: 0, held: new Map(), answered: now, isAnswered: true, failures: 0, excess, added: 0 },
 });
 
 /** Those that are left out now; of too many, those that end last. */

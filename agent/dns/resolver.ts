@@ -230,16 +230,21 @@ export class DnsResolver implements DnsNames {
       observe?.({ name, result: result.kind, ...('why' in result && { why: result.why }) });
       const now = clock.monotonic();
       this.#update(half, withResult(half.record, result, now));
-      this.#schedule(half, now + this.#pauseAfter(half.record));
+      this.#schedule(half, now + this.#pauseAfter(half));
     }
     this.#pump();
   }
 
-  /** A name whose owner says that it lives no time at all is asked every few seconds, and less often the more names there are. */
-  #pauseAfter({ failures, ttlMs, current }: DnsRecord): number {
+  /**
+   * A name whose owner says that it lives no time at all is asked every few seconds, and less often the more names there are and the more
+   * addresses its answers add: each is an element of a set in OVN, and one that ends later.
+   */
+  #pauseAfter({ name, record: { failures, ttlMs, current, added } }: Half): number {
     const { random } = this.#options;
     if (failures > 0) return backoffMs({ minMs: MIN_PAUSE_MS, maxMs: MAX_FAILED_MS, random }, failures);
-    const least = Math.max(MIN_PAUSE_MS, this.#names.size * PAUSE_PER_NAME_MS);
+    // Those of tenants' names are no reason to ask late about one of administrators.
+    const perAdded = this.#room.count(this.#room.roomOf(name) ?? 'firewall') * PAUSE_PER_ADDED_MS;
+    const least = Math.max(MIN_PAUSE_MS, this.#names.size * PAUSE_PER_NAME_MS, added * perAdded);
     const most = current.length === 0 ? MAX_NEGATIVE_MS : MAX_PAUSE_MS;
     // Later than its end and not before: a cache in between would give the rest of the same answer.
     return Math.min(most, Math.max(least, ttlMs)) * (1 + JITTER * random());
@@ -283,4 +288,6 @@ const MAX_NEGATIVE_MS = 60_000;
 const MAX_FAILED_MS = 60_000;
 /** Two questions each: no more than a hundred per second. */
 const PAUSE_PER_NAME_MS = 20;
+/** And of each: of one room, no more than two hundred addresses per second that were not known. */
+const PAUSE_PER_ADDED_MS = 10;
 const JITTER = 0.1;
