@@ -31,8 +31,9 @@ export const forwardingItems = ({ families, isShared, isEncrypted }: ForwardingO
     notByPodLinks(),
     throughDefaultPort(),
     ...toTunnels(isEncrypted),
-    // Its hop limit says that it has come from this link (RFC 4861 §7.1): nobody believes it elsewhere.
-    'icmpv6 type { nd-router-solicit, nd-router-advert, nd-neighbor-solicit, nd-neighbor-advert, nd-redirect } drop',
+    // Its hop limit says that it has come from this link (RFC 4861 §7.1): nobody believes it elsewhere. What the host has routed has a lower
+    // one here; a bridge of the host whose packets come here, too (br_netfilter), has not taken any off.
+    'ip6 hoplimit < 255 icmpv6 type { nd-router-solicit, nd-router-advert, nd-neighbor-solicit, nd-neighbor-advert, nd-redirect } drop',
     'ct state established,related accept',
     'ct status dnat accept',
     ...(isShared ? [`iifname "${managementLinkName(DEFAULT_NETWORK_ID)}" drop`] : []),

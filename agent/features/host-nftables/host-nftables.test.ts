@@ -86,7 +86,7 @@ it.each(['shared', 'local'] as const)(
       'oifgroup { 7693422, 7693423 } drop',
       'oifname "ovn-k8s-mp0" jump udn-default-port',
       ...TO_TUNNELS,
-      'icmpv6 type { nd-router-solicit, nd-router-advert, nd-neighbor-solicit, nd-neighbor-advert, nd-redirect } drop',
+      'ip6 hoplimit < 255 icmpv6 type { nd-router-solicit, nd-router-advert, nd-neighbor-solicit, nd-neighbor-advert, nd-redirect } drop',
       'ct state established,related accept',
       'ct status dnat accept',
       ...(mode === 'shared' ? ['iifname "ovn-k8s-mp0" drop'] : []),
