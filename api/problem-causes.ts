@@ -137,6 +137,10 @@ export const PROBLEM_CAUSES = {
     summary: 'packets of networks do not fit the tunnels of this node',
     next: 'lower the MTU of the network, or raise that of the uplink',
   },
+  'multi-network-mode': {
+    summary: 'the CNI configuration of this node and --multi-network of its agent disagree',
+    next: 'set --multi-network=delegated where the container runtime calls Multus, native where it calls ovn-udn',
+  },
   'network-awaited': {
     summary: 'pods wait for their network',
     next: 'udnctl why pod NAMESPACE/NAME says what is missing',

@@ -3,11 +3,14 @@
  * No policy is in here. The wire protocol is described in README.md:
  *
  *   request   "udn-cni/1 <bytes of environment> <bytes of stdin>\n" environment stdin
+ *   run       "udn-cni/1 run <milliseconds> <bytes of environment> <bytes of stdin>\n" name environment stdin; answered by
+ *             "udn-cni/1 ran <how> <number> <bytes>\n" stdout. Any number of times, before the response.
  *   response  "udn-cni/1 <exit status> <bytes>\n" body
  *
  * Error codes are those of the CNI specification 1.1.0, section "Error"; 100 and above are our own.
  */
 #define _GNU_SOURCE
+#include "run.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
@@ -26,7 +29,7 @@
 #include <unistd.h>
 
 #define MAGIC "udn-cni/1 "
-#define LIMIT (1 << 20)
+#define RUNS "UDN_CNI_RUNS=1" /* to the agent: this shim runs plugins */
 #define CONNECT_MS 2000
 #define ABSENT_MS 20000 /* an agent that was killed is back within seconds, and a kubelet comes again only after ten */
 #define LOOK_MS 50
@@ -40,9 +43,9 @@ static const char *const SUPPORTED[] = {"0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1
 static const char *version = "1.1.0"; /* of what is printed: the request's when it is supported */
 static int is_status;
 static long long deadline, patience; /* until when: for everything; for an agent that is not there */
-static char config[LIMIT + 1], answer[LIMIT + 128]; /* pages that are not used cost nothing */
+static char config[LIMIT + 1], answer[LIMIT + 128], output[LIMIT]; /* pages that are not used cost nothing */
 
-static long long now_ms(void) {
+long long now_ms(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
@@ -194,36 +197,65 @@ static int put(int fd, const char *bytes, size_t length, const char *path) {
 
 static void send_request(int fd, size_t config_length, const char *path) {
   char header[64];
-  size_t environment = 0;
+  size_t environment = sizeof RUNS;
   for (char **e = environ; *e; e++)
     if (!strncmp(*e, "CNI_", 4)) environment += strlen(*e) + 1;
   int n = snprintf(header, sizeof header, MAGIC "%zu %zu\n", environment, config_length);
-  if (!put(fd, header, (size_t)n, path)) return;
+  if (!put(fd, header, (size_t)n, path) || !put(fd, RUNS, sizeof RUNS, path)) return;
   for (char **e = environ; *e; e++)
     if (!strncmp(*e, "CNI_", 4) && !put(fd, *e, strlen(*e) + 1, path)) return;
   put(fd, config, config_length, path);
 }
 
-/* Where the body starts once the header is complete, else NULL. */
-static char *parse_header(size_t length, int *status, size_t *announced) {
+/* What the agent sends: its answer, or a plugin that is to be run. */
+struct frame {
+  int status, is_run;
+  int run_ms;
+  size_t environment, length; /* of the body; of a plugin's environment, which is its beginning */
+  char *body;
+};
+
+/* 0 while the header is not complete. */
+static int parse_header(size_t length, struct frame *frame) {
   int end = 0;
+  size_t input = 0;
   char *newline = memchr(answer, '\n', length < 64 ? length : 64);
-  if (newline == NULL && length < 64) return NULL;
+  if (newline == NULL && length < 64) return 0;
   answer[length] = 0;
-  if (newline == NULL || sscanf(answer, MAGIC "%3d %7zu%n", status, announced, &end) != 2 || answer + end != newline ||
-      *status < 0 || *status > 255 || *announced > LIMIT)
+  *frame = (struct frame){.body = newline ? newline + 1 : NULL};
+  if (newline && sscanf(answer, MAGIC "run %6d %7zu %7zu%n", &frame->run_ms, &frame->environment, &input, &end) == 3) {
+    frame->is_run = 1, frame->length = frame->environment + input;
+  } else if (newline) sscanf(answer, MAGIC "%3d %7zu%n", &frame->status, &frame->length, &end);
+  if (newline == NULL || end == 0 || answer + end != newline || frame->status < 0 || frame->status > 255 ||
+      frame->run_ms < 0 || frame->length > LIMIT)
     fail(BROKEN_ANSWER, "the ovn-udn agent's answer is not of this protocol");
-  return newline + 1;
+  return 1;
+}
+
+/* An agent that has ended meanwhile does not hear of it: the next one is asked everything. */
+static void run_for_agent(int fd, const struct frame *frame, const char *path) {
+  char header[96];
+  long long until = now_ms() + frame->run_ms;
+  struct outcome ran = run_plugin(frame->body, frame->environment, frame->body + frame->environment,
+                                  frame->length - frame->environment, until < deadline ? until : deadline, output);
+  int n = snprintf(header, sizeof header, MAGIC "ran %s %d %zu\n", ran.how, ran.number, ran.length);
+  patience = now_ms() + ABSENT_MS < deadline ? now_ms() + ABSENT_MS : deadline;
+  if (put(fd, header, (size_t)n, path)) put(fd, output, ran.length, path);
 }
 
 /* An answer is printed whole or not at all. Negative when there is none: the agent ended, and the next one is to be asked. */
 static int print_answer(int fd, const char *path) {
-  size_t length = 0, announced = 0;
-  for (int status = 0;;) {
-    char *body = parse_header(length, &status, &announced);
-    size_t present = body ? length - (size_t)(body - answer) : 0;
-    if (body && present > announced) fail(BROKEN_ANSWER, "the ovn-udn agent's answer is longer than it says");
-    if (body && present == announced) return print(body, announced), status;
+  size_t length = 0;
+  for (struct frame frame;;) {
+    int is_known = parse_header(length, &frame);
+    size_t present = is_known ? length - (size_t)(frame.body - answer) : 0;
+    if (is_known && present > frame.length) fail(BROKEN_ANSWER, "the ovn-udn agent's answer is longer than it says");
+    if (is_known && present == frame.length) {
+      if (!frame.is_run) return print(frame.body, frame.length), frame.status;
+      run_for_agent(fd, &frame, path);
+      length = 0;
+      continue;
+    }
     wait_for(fd, POLLIN, path);
     ssize_t n = recv(fd, answer + length, sizeof answer - 1 - length, MSG_DONTWAIT);
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;

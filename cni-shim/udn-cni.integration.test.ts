@@ -98,7 +98,10 @@ describe('the exchange', () => {
     const stdin = Buffer.from([0x7b, 0x00, 0xff, 0x0a, 0x7d]);
     const outcome = await run(stdin, { CNI_ARGS: 'IgnoreUnknown=1;K8S_POD_NAME=a\nb', HOME: '/x', XCNI_NO: '1' });
     expect(outcome).toMatchObject({ status: 0, stdout: '{"cniVersion":"1.0.0"}\n', stderr: '' });
-    expect(seen[0]?.environment).toEqual({ CNI_COMMAND: 'ADD', CNI_ARGS: 'IgnoreUnknown=1;K8S_POD_NAME=a\nb' });
+    expect(seen[0]?.environment).toEqual({
+      ...{ CNI_COMMAND: 'ADD', CNI_ARGS: 'IgnoreUnknown=1;K8S_POD_NAME=a\nb' },
+      UDN_CNI_RUNS: '1',
+    });
     expect(seen[0]?.stdin).toEqual(stdin);
   });
 

@@ -18,7 +18,12 @@ const TARGETS: readonly NativeTarget[] = [
   { output: 'build/spawn.node', sources: ['datapath/exec/native/spawn.c'], kind: 'addon' },
   { output: 'build/lock.node', sources: ['program/native/lock.c'], kind: 'addon' },
   { output: 'build/memory.node', sources: ['program/native/memory.c'], kind: 'addon' },
-  { output: 'build/udn-cni', sources: ['cni-shim/udn-cni.c'], kind: 'static' },
+  {
+    output: 'build/udn-cni',
+    sources: ['cni-shim/run.c', 'cni-shim/udn-cni.c'],
+    headers: ['cni-shim/run.h'],
+    kind: 'static',
+  },
   {
     output: 'build/toolbox',
     sources: globSync('sandbox/toolbox/*.c').sort(),

@@ -29,7 +29,7 @@ it('ADD ends when its pod is being deleted while ovn-controller is at it, and ta
 });
 
 it('ADD of a pod that selects a secondary network of ours is refused, and one of another plugin is not', async () => {
-  const it = setUp();
+  const it = setUp({ foreignPlugins: [{ type: 'macvlan' }] });
   const network = {
     id: 2,
     topology: 'localnet',
@@ -49,11 +49,11 @@ it('ADD of a pod that selects a secondary network of ours is refused, and one of
   expect(it.ports.all()).toEqual([]);
   it.cluster.foreignNad('ns/macvlan').pod('ns/a', selecting('macvlan'));
   it.flush();
-  expect(JSON.parse(await it.call('ADD')).ips).toHaveLength(1);
+  expect(JSON.parse(await it.call('ADD')).ips).toHaveLength(2);
 });
 
 it('ADD of a pod that selects a NetworkAttachmentDefinition that is not there is refused until it comes', async () => {
-  const it = setUp();
+  const it = setUp({ foreignPlugins: [{ type: 'macvlan' }] });
   const addressed = { node: 'node1', networks: { default: { ips: ['10.128.0.3/23'] } } };
   it.cluster.pod('ns/a', { ...addressed, selects: 'none' });
   it.flush();
@@ -63,7 +63,7 @@ it('ADD of a pod that selects a NetworkAttachmentDefinition that is not there is
   expect(it.ports.all()).toEqual([]);
   it.cluster.foreignNad('ns/none');
   it.flush();
-  expect(JSON.parse(await it.call('ADD')).ips).toHaveLength(1);
+  expect(JSON.parse(await it.call('ADD')).ips).toHaveLength(2);
 });
 
 it('ADD keeps why it failed until it succeeds, of that very pod', async () => {

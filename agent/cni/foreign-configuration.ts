@@ -1,4 +1,4 @@
-/** Which CNI configurations of a node the container runtime reads before ours. */
+/** Which CNI configurations of a node the container runtime reads before ours, and whether Multus is the one that it takes. */
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { z } from 'zod';
@@ -17,12 +17,25 @@ export interface ForeignConfiguration {
  * Those whose name comes before `own`, which is the file that has ours. Multus is none: it calls the plugin of its default network,
  * which is ours where it is set up as docs/cni.md says.
  */
-export const foreignConfigurations = async (folder: string, own: string): Promise<ForeignConfiguration[]> => {
+export const foreignConfigurations = async (folder: string, own: string): Promise<ForeignConfiguration[]> =>
+  (await configurationsBefore(folder, own)).filter(
+    ({ plugins }) => !plugins.some((type) => type === CNI_PLUGIN_TYPE || MULTUS.test(type)),
+  );
+
+/**
+ * The configuration of Multus that the container runtime takes instead of `own`; undefined: it calls others, or ours, for a pod.
+ * One that cannot be read is passed over, as runtimes do.
+ */
+export const multusConfiguration = async (folder: string, own: string): Promise<string | undefined> => {
+  const first = (await configurationsBefore(folder, own)).find(({ plugins }) => plugins.length > 0);
+  return first?.plugins.some((type) => MULTUS.test(type)) === true ? first.file : undefined;
+};
+
+const configurationsBefore = async (folder: string, own: string): Promise<ForeignConfiguration[]> => {
   const names = (await readdir(folder)).filter((name) => EXTENSIONS.has(extname(name)) && name < own).sort();
-  const found = await Promise.all(
+  return await Promise.all(
     names.map(async (name) => ({ file: join(folder, name), plugins: await pluginsOf(join(folder, name)) })),
   );
-  return found.filter(({ plugins }) => !plugins.some((type) => type === CNI_PLUGIN_TYPE || MULTUS.test(type)));
 };
 
 const MULTUS = /^multus(?:-shim)?$/;

@@ -181,7 +181,7 @@ describe('ADD', () => {
     const it = withPod();
     await expect(it.call('ADD', { config: { netAttachDefName: 'ns/second' } })).rejects.toMatchObject({
       reason: 'invalidConfig',
-      message: expect.stringContaining('secondary networks are not supported yet'),
+      message: expect.stringContaining('makes all attachments of a pod by one ADD (--multi-network=native)'),
     });
   });
 

@@ -6,11 +6,11 @@ import { PluginKeeper } from './plugin-keeper.ts';
 
 /** @param resources ends it with the agent, which leaves the files */
 export const keepPlugin = async (
-  { options: { cniBinFolder, cniConfFolder, node }, buildFolder, log }: AgentContext,
+  { options: { cniBinFolder, cniConfFolder, multiNetwork, node }, buildFolder, log }: AgentContext,
   resources: AsyncDisposableStack,
 ): Promise<PluginKeeper> => {
   const keeper = new PluginKeeper({
-    ...{ node, cniBinFolder, cniConfFolder },
+    ...{ node, cniBinFolder, cniConfFolder, multiNetwork: multiNetwork.mode },
     shim: join(buildFolder, 'udn-cni'),
     clock: systemClock,
     onProblems: (problems) => {

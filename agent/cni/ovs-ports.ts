@@ -25,6 +25,8 @@ export interface PluggedPort {
   readonly sandbox: string;
   readonly logicalPort: string;
   readonly podUid: string;
+  /** In the pod. */
+  readonly interfaceName: string;
   /** ovn-controller has bound it and its flows are there. */
   readonly isInstalled: boolean;
   /** Why OVS cannot use the link, for example because it is gone. */

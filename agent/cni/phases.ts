@@ -1,5 +1,13 @@
 /** Where the time of a call goes. */
-export const CNI_PHASES = ['addresses', 'interfaces', 'ovs-port', 'ovn-installed', 'host-isolation', 'total'] as const;
+export const CNI_PHASES = [
+  'addresses',
+  'interfaces',
+  'ovs-port',
+  'ovn-installed',
+  'host-isolation',
+  'foreign-plugins',
+  'total',
+] as const;
 
 export type CniPhase = (typeof CNI_PHASES)[number];
 

@@ -20,16 +20,19 @@ beforeEach(() => {
   mkdirSync(conf);
   writeFileSync(join(root, 'shim'), 'program', { mode: 0o755 });
   [reported, repaired, clock] = [[], [], createFakeClock()];
-  keeper = new PluginKeeper({
-    ...{ node: 'node1', shim: join(root, 'shim'), cniBinFolder: bin, cniConfFolder: conf, clock },
-    onProblems: (problems) => reported.push(problems.map(({ message }) => message)),
-    onRepaired: (folder) => repaired.push(folder),
-  });
+  keeper = keeperOf('native');
 });
 afterEach(async () => {
   await keeper.stop();
   rmSync(root, { recursive: true, force: true });
 });
+
+const keeperOf = (multiNetwork: 'native' | 'delegated'): PluginKeeper =>
+  new PluginKeeper({
+    ...{ node: 'node1', shim: join(root, 'shim'), cniBinFolder: bin, cniConfFolder: conf, multiNetwork, clock },
+    onProblems: (problems) => reported.push(problems.map(({ message }) => message)),
+    onRepaired: (folder) => repaired.push(folder),
+  });
 
 const plugin = (): string => join(bin, 'ovn-k8s-cni-overlay');
 const configuration = (): string => join(conf, '10-ovn-kubernetes.conflist');
@@ -117,6 +120,28 @@ it('reports a configuration that the container runtime reads first, until it is 
   rmSync(other);
   await eventually(() => expect(reported.at(-1)).toEqual([]));
   expect(causes()).toEqual([]);
+});
+
+it('reports that Multus is called where it is not expected, and not where it is', async () => {
+  await keeper.start();
+  await keeper.open();
+  expect(causes()).toEqual([]);
+  const multus = join(conf, '00-multus.conf');
+  writeFileSync(multus, JSON.stringify({ type: 'multus-shim' }));
+  const message = `--multi-network is native, and Multus calls for each network of a pod: ${multus}`;
+  await eventually(() => expect(reported.at(-1)).toEqual([message]));
+  expect(causes()).toEqual([['Node/node1', 'multi-network-mode']]);
+  await keeper.stop();
+  keeper = keeperOf('delegated');
+  await keeper.start();
+  await keeper.open();
+  expect(causes()).toEqual([]);
+  rmSync(multus);
+  await eventually(() =>
+    expect(reported.at(-1)).toEqual([
+      `--multi-network is delegated, and no configuration of Multus comes before 10-ovn-kubernetes.conflist in ${conf}: pods get no networks that they select`,
+    ]),
+  );
 });
 
 it('reports a folder that cannot be written, and tries again', async () => {

@@ -9,7 +9,8 @@ import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
 import { FolderWatch } from '../../base/folder-watch.ts';
 import type { Problem } from '../inputs/problem.ts';
-import { type ForeignConfiguration, foreignConfigurations } from './foreign-configuration.ts';
+import type { MultiNetwork } from '../model/view.ts';
+import { type ForeignConfiguration, foreignConfigurations, multusConfiguration } from './foreign-configuration.ts';
 import { CONFIGURATION, installConfiguration, installLoopback, installPlugin } from './install.ts';
 
 export interface PluginKeeperOptions {
@@ -18,6 +19,7 @@ export interface PluginKeeperOptions {
   readonly shim: string;
   readonly cniBinFolder: string;
   readonly cniConfFolder: string;
+  readonly multiNetwork: MultiNetwork;
   readonly clock: Clock;
   /** The problems are others than before. */
   readonly onProblems: (problems: readonly Problem[]) => void;
@@ -113,6 +115,7 @@ export class PluginKeeper {
       });
     }
     const foreign = await foreignConfigurations(conf, CONFIGURATION).catch(() => []);
+    const disagreement = await this.#disagreement();
     this.#report([
       ...failures.map((message) => this.#problem('cni-not-installed', message)),
       ...(failures.length === 0 && this.#backoff.failures >= OFTEN
@@ -124,8 +127,20 @@ export class PluginKeeper {
           ]
         : []),
       ...foreign.map((one) => this.#problem('cni-configuration-foreign', sentenceOf(one))),
+      ...(disagreement === undefined ? [] : [this.#problem('multi-network-mode', disagreement)]),
     ]);
     return isDone;
+  }
+
+  /** Who calls for a pod is not who `--multi-network` says. */
+  async #disagreement(): Promise<string | undefined> {
+    const { cniConfFolder: conf, multiNetwork } = this.#options;
+    if (!this.#isOpen) return undefined;
+    const multus = await multusConfiguration(conf, CONFIGURATION).catch(() => undefined);
+    if (multiNetwork === 'native')
+      return multus && `--multi-network is native, and Multus calls for each network of a pod: ${multus}`;
+    const missing = `--multi-network is delegated, and no configuration of Multus comes before ${CONFIGURATION} in ${conf}`;
+    return multus === undefined ? `${missing}: pods get no networks that they select` : undefined;
   }
 
   /** @param install returns whether it had to write */

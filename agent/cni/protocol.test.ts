@@ -2,10 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatResponse, ProtocolError, RequestReader, type ShimRequest } from './protocol.ts';
 
-const encode = ({ env, stdin }: ShimRequest): Buffer => {
-  const block = Object.entries(env)
-    .map(([key, value]) => `${key}=${value}\0`)
-    .join('');
+const encode = ({ env, stdin, runsPlugins }: ShimRequest): Buffer => {
+  const variables = Object.entries(env).map(([key, value]) => `${key}=${value}\0`);
+  const block = [...(runsPlugins ? ['UDN_CNI_RUNS=1\0'] : []), ...variables].join('');
   return Buffer.from(`udn-cni/1 ${Buffer.byteLength(block)} ${Buffer.byteLength(stdin)}\n${block}${stdin}`);
 };
 
@@ -25,18 +24,19 @@ describe('a request', () => {
   const request = fc.record({
     env: fc.dictionary(fc.stringMatching(/^CNI_[A-Z]{1,8}$/), text, { noNullPrototype: true }),
     stdin: fc.string({ unit: 'grapheme', maxLength: 300 }),
+    runsPlugins: fc.boolean(),
   });
 
   it('survives any chunking', () => {
     fc.assert(
       fc.property(request, fc.array(fc.nat(2000), { maxLength: 12 }), (desired, cuts) => {
-        expect({ ...read(encode(desired), cuts) }).toEqual({ env: { ...desired.env }, stdin: desired.stdin });
+        expect({ ...read(encode(desired), cuts) }).toEqual({ ...desired, env: { ...desired.env } });
       }),
     );
   });
 
   it('keeps only CNI variables', () => {
-    const bytes = encode({ env: { CNI_COMMAND: 'ADD', PATH: '/bin' }, stdin: '{}' });
+    const bytes = encode({ env: { CNI_COMMAND: 'ADD', PATH: '/bin' }, stdin: '{}', runsPlugins: false });
     expect({ ...read(bytes)?.env }).toEqual({ CNI_COMMAND: 'ADD' });
   });
 

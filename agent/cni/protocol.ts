@@ -11,6 +11,8 @@ export interface ShimRequest {
   /** `CNI_…` variables. */
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: string;
+  /** The shim runs plugins for the agent. */
+  readonly runsPlugins: boolean;
 }
 
 /** A request that does not follow the protocol. */
@@ -55,6 +57,8 @@ export const formatResponse = (exitStatus: number, body: string): Buffer => {
   return Buffer.concat([Buffer.from(`udn-cni/1 ${exitStatus} ${bytes.length}\n`), bytes]);
 };
 
+const RUNS = 'UDN_CNI_RUNS=1';
+
 interface Frame {
   readonly environment: number;
   readonly stdin: number;
@@ -80,9 +84,10 @@ const parseHeader = (line: string, start: number): Frame => {
 
 const decode = (bytes: Buffer, { environment, stdin, end }: Frame): ShimRequest => {
   const env: Record<string, string> = Object.create(null);
-  for (const entry of bytes.toString('utf8', environment, stdin).split('\0')) {
+  const entries = bytes.toString('utf8', environment, stdin).split('\0');
+  for (const entry of entries) {
     const equals = entry.indexOf('=');
     if (equals > 0 && entry.startsWith('CNI_')) env[entry.slice(0, equals)] = entry.slice(equals + 1);
   }
-  return { env, stdin: bytes.toString('utf8', stdin, end) };
+  return { env, stdin: bytes.toString('utf8', stdin, end), runsPlugins: entries.includes(RUNS) };
 };

@@ -46,6 +46,7 @@ const start = async ({
     peerCredentials: () => ({ pid: 1, uid, gid: 0 }),
     clock,
     maxCalls,
+    pluginMs: 1_000,
     requestMs: 10_000,
     onRejected: (reason) => rejected.push(reason),
     onFailed: (failure) => failures.push(failure),

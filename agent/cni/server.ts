@@ -12,6 +12,8 @@ import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
 import type { ReadPeerCredentials } from '../../datapath/unix-socket/peer-credentials.ts';
 import { type CallFailure, callFailure } from './call-failure.ts';
+import type { PluginHost } from './foreign/plugin-host.ts';
+import { socketHost } from './foreign/socket-host.ts';
 import type { CniHandler } from './handler.ts';
 import { formatResponse, ProtocolError, RequestReader, type ShimRequest } from './protocol.ts';
 import { requestedVersion } from './requested-version.ts';
@@ -25,6 +27,8 @@ export interface CniServerOptions {
   readonly maxCalls: number;
   /** For a caller to send its request, in milliseconds. */
   readonly requestMs: number;
+  /** For one plugin of another network to end, in milliseconds. */
+  readonly pluginMs: number;
   readonly onRejected: (reason: string) => void;
   /** A call has failed. */
   readonly onFailed: (failure: CallFailure) => void;
@@ -136,7 +140,8 @@ const answer = async (
   calls.add(call);
   const onClose = (): void => call.abort(new CniError('tryAgainLater', 'the caller closed the connection'));
   socket.once('close', onClose);
-  const response = await respond(request, options, calls.size, call.signal);
+  const host = socketHost({ socket, isAble: request.runsPlugins, pluginMs: options.pluginMs });
+  const response = await respond(request, options, { callsUnderWay: calls.size, host }, call.signal);
   calls.delete(call);
   socket.off('close', onClose);
   socket.end(response);
@@ -145,14 +150,14 @@ const answer = async (
 const respond = async (
   { env, stdin }: ShimRequest,
   { handler, maxCalls, onFailed }: CniServerOptions,
-  callsUnderWay: number,
+  { callsUnderWay, host }: { readonly callsUnderWay: number; readonly host: PluginHost },
   signal: AbortSignal,
 ): Promise<Buffer> => {
   try {
     if (callsUnderWay > maxCalls) {
       throw new CniError('busy', `${maxCalls} calls are already in progress`);
     }
-    return formatResponse(0, await handler.handle(parseCniRequest(env, stdin), signal));
+    return formatResponse(0, await handler.handle(parseCniRequest(env, stdin), signal, host));
   } catch (error) {
     onFailed(callFailure(env, error));
     return formatResponse(1, formatCniError(error, requestedVersion(stdin) ?? LATEST_CNI_VERSION));

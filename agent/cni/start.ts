@@ -7,6 +7,8 @@ import type { AgentContext } from '../wiring/context.ts';
 import type { Core } from '../wiring/core.ts';
 import type { Edges } from '../wiring/edges.ts';
 import { logCallFailure } from './call-failure.ts';
+import { ForeignAttachments } from './foreign/foreign-attachments.ts';
+import { recordStore } from './foreign/record-store.ts';
 import { CniHandler } from './handler.ts';
 import type { HostIsolation } from './host-isolation.ts';
 import { cniLimits } from './limits.ts';
@@ -36,6 +38,8 @@ export const startCni = async (
     notReady: () => readiness.reasons(),
     emitPodEvent: (pod, message) => emitPodEvent(pod, 'ErrorAttachingPod', message),
     onGarbage: (interfaces) => log.info({ interfaces }, 'GC removed interfaces without an attachment'),
+    foreign: new ForeignAttachments(recordStore(options.multiNetwork.attachmentFolder)),
+    multiNetwork: options.multiNetwork.mode,
     clock: systemClock,
     observe: metrics.cni,
     limits: cniLimits(options.cniWaitSeconds),
@@ -47,6 +51,7 @@ export const startCni = async (
     clock: systemClock,
     maxCalls: MAX_CNI_CALLS,
     requestMs: CNI_REQUEST_MS,
+    pluginMs: PLUGIN_MS,
     onRejected: (reason) => log.warn({ reason }, 'CNI caller rejected'),
     onFailed: (failure) => {
       logCallFailure(log, failure);
@@ -60,3 +65,5 @@ export const startCni = async (
 /** A node starts some hundred pods at once when it boots. */
 const MAX_CNI_CALLS = 1_000;
 const CNI_REQUEST_MS = 10_000;
+/** A runtime gives up after two minutes or more, and a pod may have several. */
+const PLUGIN_MS = 30_000;

@@ -153,6 +153,8 @@ const isOurs = ({ external_ids: ids }: Pick<InterfaceRow, 'external_ids'>): bool
 /** Other CNI plugins name sandboxes, too. */
 const pluggedPort = (row: InterfaceRow): PluggedPort[] => {
   const { sandbox, 'iface-id': logicalPort = '', 'iface-id-ver': podUid = '' } = row.external_ids;
+  const interfaceName = row.external_ids['pod-if-name'] ?? '';
   if (sandbox === undefined || !isOurs(row)) return [];
-  return [{ name: row.name, sandbox, logicalPort, podUid, isInstalled: isInstalled(row), error: row.error }];
+  const isPlugged = isInstalled(row);
+  return [{ name: row.name, sandbox, logicalPort, podUid, interfaceName, isInstalled: isPlugged, error: row.error }];
 };

@@ -70,7 +70,7 @@ export const feedFacts = (
     caches.nodes.subscribe(({ key, after }) => nodes.change(key, after)),
     caches.namespaces.subscribe(({ key, after }) => facts.set('namespace', key, after)),
     caches.nads.subscribe(({ key, before, after }) => {
-      facts.set('foreignNad', key, after !== undefined && ownNad(after) === undefined ? true : undefined);
+      facts.set('foreignNad', key, after !== undefined && 'isForeign' in after ? after.fact : undefined);
       networks.change(ownNad(before), ownNad(after));
     }),
     caches.pods.subscribe(({ key, after }) => pods.change(key, after)),

@@ -1,8 +1,11 @@
 /** What the agent keeps of a NetworkAttachmentDefinition. */
+import { ApiError } from '../../api/errors.ts';
+import { parseForeignConf } from '../../api/foreign-conf.ts';
 import { isHandmade, isNamedByOwner } from '../../api/nad-owner.ts';
 import { nadKey } from '../../api/names.ts';
 import { type NetConf, networkText } from '../../api/net-conf.ts';
 import {
+  type NetworkAttachmentDefinition,
   type NetworkKeys,
   nadAnnotatedNetwork,
   nadNetConf,
@@ -10,6 +13,7 @@ import {
   parseNetworkAttachmentDefinition,
 } from '../../api/network-attachment-definition.ts';
 import type { KubeObject } from '../../kube/types.ts';
+import type { ForeignNadFact } from '../model/facts.ts';
 import type { Problem } from './problem.ts';
 
 export interface NadProjection {
@@ -31,16 +35,17 @@ export interface NadProjection {
   readonly keys: NetworkKeys | undefined;
 }
 
-/** Of another plugin, which Multus asks: all that is kept of it is that it exists. */
+/** Of another plugin. */
 export interface ForeignNad {
   readonly isForeign: true;
+  readonly fact: ForeignNadFact;
 }
 
 /** @throws ApiError when the NAD is about a network of ours and cannot be read */
 export const projectNad = (object: KubeObject): NadProjection | ForeignNad => {
   const nad = parseNetworkAttachmentDefinition(object);
   const conf = nadNetConf(nad);
-  if (conf === undefined) return FOREIGN;
+  if (conf === undefined) return { isForeign: true, fact: foreignFact(nad) };
   const isForThisNetwork = (nadAnnotatedNetwork(nad) ?? conf.name) === conf.name;
   const keys = isForThisNetwork ? nadNetworkKeys(nad) : undefined;
   const { namespace, name, creationTimestamp } = nad.metadata;
@@ -56,8 +61,15 @@ export const projectNad = (object: KubeObject): NadProjection | ForeignNad => {
   };
 };
 
-/** One for all. */
-const FOREIGN: ForeignNad = { isForeign: true };
+/** What is wrong with it refuses the pods that select it, and nobody else. */
+const foreignFact = ({ metadata, spec }: NetworkAttachmentDefinition): ForeignNadFact => {
+  try {
+    return { conf: parseForeignConf(spec.config, metadata) };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { unreadable: error.message };
+  }
+};
 
 export const ownNad = (nad: NadProjection | ForeignNad | undefined): NadProjection | undefined =>
   nad === undefined || 'isForeign' in nad ? undefined : nad;

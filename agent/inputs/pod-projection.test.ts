@@ -68,7 +68,10 @@ it('what a pod of this node asks for in vain is kept, one by one', () => {
   expect(of(annotations)).toEqual([
     { nad: 'red/storage', message: 'k8s.v1.cni.cncf.io/networks: red/storage: cni-args has no effect' },
     { nad: 'red/storage', message: 'k8s.v1.cni.cncf.io/networks: red/storage: infiniband-guid has no effect' },
-    { nad: 'red/storage', message: 'k8s.v1.cni.cncf.io/networks: red/storage: "ip" is unknown and ignored' },
+    {
+      ...{ nad: 'red/storage', isUnknown: true },
+      message: 'k8s.v1.cni.cncf.io/networks: red/storage: "ip" is unknown and ignored',
+    },
     { message: 'v1.multus-cni.io/default-network: portMappings has no effect' },
     { message: 'v1.multus-cni.io/default-network: cni-args has no effect' },
     { message: 'k8s.ovn.org/requested-primary-udn has no effect: a pod is on the primary network of its namespace' },

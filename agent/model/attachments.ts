@@ -2,6 +2,7 @@
 import type { Attachment as SelectedNetwork } from '../../api/annotations/network-selection.ts';
 import type { PodNetworkRole } from '../../api/annotations/pod-networks.ts';
 import type { ScopedNad } from '../../api/attachment-scope.ts';
+import type { ForeignConf } from '../../api/foreign-conf.ts';
 import { nadKey } from '../../api/names.ts';
 import type { Cidr } from '../../net/cidr.ts';
 import { type Family, ipFamily } from '../../net/ip.ts';
@@ -32,6 +33,15 @@ export interface Attachment extends HeldNetwork {
   readonly selection?: Selection | undefined;
 }
 
+/** A network of another plugin, which the shim runs on the host (ADR 128). */
+export interface ForeignAttachment {
+  /** As of ours: of the second selection of the same NAD `ns/nad/1`, and so on. */
+  readonly nadKey: string;
+  readonly interfaceName: string;
+  readonly conf: ForeignConf;
+  readonly selection: Selection;
+}
+
 export interface PodAttachments {
   readonly pod: PodFact;
   /**
@@ -39,6 +49,8 @@ export interface PodAttachments {
    * namespace where it has one, then what the pod selects, as its annotation has it.
    */
   readonly attachments: readonly Attachment[];
+  /** In their order, behind all of ours; absent: none. */
+  readonly foreign?: readonly ForeignAttachment[] | undefined;
   /** Networks that `pod.networks` has entries of: a pod that runs has ports there, also while it waits, is refused or selects others. */
   readonly held: readonly HeldNetwork[];
   /** A message without a full stop, for example `namespace red has no primary network yet`. */
@@ -82,6 +94,3 @@ export const scopedNad = (
     isHandmade: view.isHandmadeNad(key),
   };
 };
-
-/** @param what `red/storage as net1` */
-export const secondaryUnsupported = (what: string): string => `secondary networks are not supported yet: ${what}`;

@@ -8,6 +8,7 @@ import type { Attachment as SelectedNetwork } from '../../api/annotations/networ
 import type { OpenPort } from '../../api/annotations/open-default-ports.ts';
 import type { PodNetworks } from '../../api/annotations/pod-networks.ts';
 import type { Bandwidth } from '../../api/annotations/selection-element.ts';
+import type { ForeignConf } from '../../api/foreign-conf.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import type { Network } from '../../api/network.ts';
 import type { ServicePort, ServiceProtocol, TrafficPolicy } from '../../api/service.ts';
@@ -218,6 +219,9 @@ export interface NadProblemFact {
   readonly contradicts: boolean;
 }
 
+/** What a NAD of another plugin says. */
+export type ForeignNadFact = { readonly conf: ForeignConf } | { readonly unreadable: string };
+
 /** Kinds of facts and what each is. Ids are texts. */
 export interface Facts {
   /** By name. */
@@ -241,7 +245,7 @@ export interface Facts {
   /** By NAD key: nothing says that it was rendered from a network (`isHandmade` of api/nad-owner.ts). */
   readonly handmadeNad: true;
   /** By NAD key: it is there, and of another plugin. */
-  readonly foreignNad: true;
+  readonly foreignNad: ForeignNadFact;
   /** By namespace. */
   readonly primaryNad: PrimaryNadFact;
   /** By name. */

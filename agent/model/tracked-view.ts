@@ -1,5 +1,6 @@
 /** A view that remembers what it was asked. */
 import type { ClusterConfig } from '../../api/cluster-config.ts';
+import type { AllowedPlugin } from '../../api/foreign-plugins.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import type { Cidr, InterfaceAddress } from '../../net/cidr.ts';
 import type { DomainName } from '../../net/domain-name.ts';
@@ -9,6 +10,7 @@ import {
   attachmentId,
   type CgroupFact,
   type Facts,
+  type ForeignNadFact,
   type GatewayFact,
   LOCAL,
   type NadProblemFact,
@@ -32,7 +34,7 @@ import type {
   PolicyRuleFact,
   SubjectSetFact,
 } from './policies/facts.ts';
-import type { LocalSettings, TunnelEncryption, View } from './view.ts';
+import type { LocalSettings, MultiNetwork, TunnelEncryption, View } from './view.ts';
 
 export class TrackedView implements View {
   readonly node: string;
@@ -43,6 +45,8 @@ export class TrackedView implements View {
   readonly allowedDefaultServices: readonly string[];
   readonly connectionLimit: number | undefined;
   readonly encryption: TunnelEncryption | undefined;
+  readonly multiNetwork: MultiNetwork;
+  readonly foreignPlugins: readonly AllowedPlugin[];
   readonly #facts: FactStore;
   #read: FactCell[] = [];
 
@@ -56,6 +60,8 @@ export class TrackedView implements View {
     this.allowedDefaultServices = settings.allowedDefaultServices;
     this.connectionLimit = settings.connectionLimit;
     this.encryption = settings.encryption;
+    this.multiNetwork = settings.multiNetwork ?? 'native';
+    this.foreignPlugins = settings.foreignPlugins ?? [];
   }
 
   /** The cells that were read since the last call, each once. A list: there is one for each fragment, and it stays. */
@@ -145,7 +151,11 @@ export class TrackedView implements View {
 
   nadOwner(nadKey: string): 'ours' | 'foreign' | undefined {
     if (this.#value('nad', nadKey) !== undefined || this.#value('nadProblem', nadKey) !== undefined) return 'ours';
-    return this.#value('foreignNad', nadKey) === true ? 'foreign' : undefined;
+    return this.#value('foreignNad', nadKey) === undefined ? undefined : 'foreign';
+  }
+
+  foreignNad(nadKey: string): ForeignNadFact | undefined {
+    return this.#value('foreignNad', nadKey);
   }
 
   nadProblem(nadKey: string): NadProblemFact | undefined {

@@ -1,9 +1,11 @@
 import type { ClusterConfig } from '../../api/cluster-config.ts';
+import type { AllowedPlugin } from '../../api/foreign-plugins.ts';
 import type { Cidr, InterfaceAddress } from '../../net/cidr.ts';
 import type { DomainName } from '../../net/domain-name.ts';
 import type { Ip } from '../../net/ip.ts';
 import type {
   CgroupFact,
+  ForeignNadFact,
   GatewayFact,
   NadProblemFact,
   NamespaceFact,
@@ -50,7 +52,13 @@ export interface LocalSettings {
   readonly connectionLimit?: number | undefined;
   /** Absent: tunnels between nodes are not encrypted. */
   readonly encryption?: TunnelEncryption | undefined;
+  /** `native`: ADD of the runtime makes all attachments, those of other plugins, too. `delegated`: Multus asks for each. Absent: native. */
+  readonly multiNetwork?: MultiNetwork | undefined;
+  /** Plugins of other networks that this node runs, with `native`; absent: none. */
+  readonly foreignPlugins?: readonly AllowedPlugin[] | undefined;
 }
+
+export type MultiNetwork = 'native' | 'delegated';
 
 /**
  * The cluster as features see it: plain lookups. Every lookup is remembered, also one that finds nothing, so that the
@@ -94,6 +102,8 @@ export interface View extends LocalSettings {
   nadOwner(nadKey: string): 'ours' | 'foreign' | undefined;
   /** Why the network of a NAD is none here; undefined also while nothing is wrong and it has no id yet. */
   nadProblem(nadKey: string): NadProblemFact | undefined;
+  /** What a NAD of another plugin says. */
+  foreignNad(nadKey: string): ForeignNadFact | undefined;
   /** Whether nothing of a NAD says that it was rendered from a network. */
   isHandmadeNad(nadKey: string): boolean;
   namespace(name: string): NamespaceFact | undefined;

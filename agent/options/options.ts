@@ -25,6 +25,7 @@ import type { GatewayOptions } from '../node/uplink/types.ts';
 import { DNS_FLAGS, readDnsServers } from './dns.ts';
 import { ENCRYPTION_FLAGS, readEncryption } from './encryption.ts';
 import { GATEWAY_FLAGS, readGatewayOptions } from './gateway.ts';
+import { MULTI_NETWORK_FLAGS, type MultiNetworkOptions, readMultiNetwork } from './multi-network.ts';
 
 export interface AgentOptions {
   readonly kubeconfig: string | undefined;
@@ -51,6 +52,7 @@ export interface AgentOptions {
   readonly kubeletCgroup: string | undefined;
   /** Where the address of the API server is read when the environment has a ClusterIP; absent: nowhere. */
   readonly kubeletKubeconfig: string | undefined;
+  readonly multiNetwork: MultiNetworkOptions;
   readonly networkRendering: 'always' | 'on-demand';
   readonly networkGraceSeconds: number;
   /** `namespace/name` of Services of the default network that pods of every network reach. */
@@ -75,6 +77,7 @@ export type CleanupOptions = Omit<
   | 'gateway'
   | 'kubeletCgroup'
   | 'kubeletKubeconfig'
+  | 'multiNetwork'
   | 'networkRendering'
   | 'networkGraceSeconds'
   | 'allowedDefaultServices'
@@ -121,6 +124,7 @@ const FLAGS: readonly Flag[] = [
     help: "the kubelet's kubeconfig: in a pod, its server is used instead of the ClusterIP of the API server",
     defaultText: 'none',
   },
+  ...MULTI_NETWORK_FLAGS,
   {
     flag: 'network-rendering',
     help: 'always: program every network with a subnet on this node; on-demand: only those that a pod on this node uses',
@@ -197,6 +201,7 @@ const readOptions = (flags: Flags): AgentOptions => {
     gateway: readGatewayOptions(flags),
     kubeletCgroup: readCgroup(flags.text('kubelet-cgroup')),
     kubeletKubeconfig: flags.text('kubelet-kubeconfig'),
+    multiNetwork: readMultiNetwork(flags),
     networkRendering: readRendering(flags.text('network-rendering') ?? 'always'),
     networkGraceSeconds: readSeconds(flags, 'network-grace', DEFAULT_GRACE_SECONDS),
     allowedDefaultServices: readAllowed(flags.text('udn-allowed-default-services') ?? DEFAULT_ALLOWED_SERVICES),

@@ -7,6 +7,7 @@ import { attachmentsOf, parseNetworkSelections } from '../../api/annotations/net
 import type { OpenPort } from '../../api/annotations/open-default-ports.ts';
 import type { PodNetworkEntry } from '../../api/annotations/pod-networks.ts';
 import { type ClusterConfig, type ClusterSetting, parseClusterConfig } from '../../api/cluster-config.ts';
+import { parseForeignConf } from '../../api/foreign-conf.ts';
 import { defaultNetwork, type Network, type Topology } from '../../api/network.ts';
 import type { ServicePort, ServiceProtocol, TrafficPolicy } from '../../api/service.ts';
 import { createFakeClock } from '../../base/testing/fake-clock.ts';
@@ -224,9 +225,11 @@ export class TestCluster {
     return this;
   }
 
-  /** A NAD of another plugin. */
-  foreignNad(key: string): this {
-    this.facts.set('foreignNad', key, true);
+  /** A NAD of another plugin, by its `spec.config`. */
+  foreignNad(key: string, config: object = { type: 'macvlan' }): this {
+    const [namespace = '', name = ''] = key.split('/');
+    const conf = parseForeignConf(JSON.stringify({ cniVersion: '1.0.0', ...config }), { namespace, name });
+    this.facts.set('foreignNad', key, { conf });
     return this;
   }
 

@@ -4,19 +4,25 @@ import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { FakeKernel } from '../../datapath/netlink/fake/fake-kernel.ts';
 import { fakeNetlink } from '../../datapath/netlink/fake/fake-netlink.ts';
 import { AttachmentRegistry } from '../cni/attachments/registry.ts';
+import { ForeignAttachments } from '../cni/foreign/foreign-attachments.ts';
 import { CniHandler } from '../cni/handler.ts';
 import { cniLimits } from '../cni/limits.ts';
 import type { CniObservation } from '../cni/phases.ts';
+import type { LocalSettings } from '../model/view.ts';
 import { TestCluster } from './cluster.ts';
 import { FakeIsolation } from './fake-isolation.ts';
+import { FakePlugins, memoryRecords } from './fake-plugins.ts';
 import { FakePorts } from './fake-ports.ts';
+
+type HandlerTestOptions = ConstructorParameters<typeof FakeKernel>[0] &
+  Pick<LocalSettings, 'multiNetwork' | 'foreignPlugins'>;
 
 export const NETNS = '/run/netns/cni-1';
 export const SANDBOX = '0123456789abcdef0123456789abcdef';
 
-/** @param options of the kernel */
-export const setUp = (options: ConstructorParameters<typeof FakeKernel>[0] = {}) => {
-  const cluster = new TestCluster('node1')
+/** @param options of the kernel, and of the agent */
+export const setUp = ({ multiNetwork = 'native', foreignPlugins = [], ...options }: HandlerTestOptions = {}) => {
+  const cluster = new TestCluster('node1', {}, { multiNetwork, foreignPlugins })
     .node('node1', { id: 2, subnets: { default: ['10.128.0.0/23'], red_net: ['10.20.1.0/24'] } })
     .namespace('ns')
     .namespace('red', true)
@@ -33,6 +39,8 @@ export const setUp = (options: ConstructorParameters<typeof FakeKernel>[0] = {})
   const garbage: string[] = [];
   const notReady: string[] = [];
   const shortages = new Map<string, string>();
+  const plugins = new FakePlugins();
+  const store = memoryRecords();
   const handler = new CniHandler({
     registry,
     interfaces: netlink.pods,
@@ -41,7 +49,9 @@ export const setUp = (options: ConstructorParameters<typeof FakeKernel>[0] = {})
     shortageOf: (pod) => shortages.get(pod),
     notReady: () => notReady,
     emitPodEvent: ({ namespace, name }, message) => failures.push(`${namespace}/${name}: ${message}`),
-    onGarbage: (interfaces) => garbage.push(...interfaces),
+    onGarbage: (removed) => garbage.push(...removed),
+    foreign: new ForeignAttachments(store),
+    multiNetwork,
     clock,
     observe: (observation) => observations.push(observation),
     limits: cniLimits(50),
@@ -53,18 +63,29 @@ export const setUp = (options: ConstructorParameters<typeof FakeKernel>[0] = {})
     for (const [owner, attachments] of cluster.sinks.attachments) registry.set(owner, attachments);
     for (const owner of cluster.sinks.attachments.keys()) known.add(owner);
   };
-  const call = (
-    command: string,
-    {
-      pod = 'ns/a',
-      uid = 'uid-a',
-      sandbox = SANDBOX,
-      netns = NETNS,
-      config = {},
-      ifName = 'eth0',
-      signal = new AbortController().signal,
-    } = {},
-  ): Promise<string> => {
+  const call = callsOf(handler, plugins);
+  return {
+    ...{ cluster, handler, flush, call, kernel, netlink, ports, isolation, clock },
+    ...{ failures, observations, garbage, notReady, shortages, plugins, store },
+  };
+};
+
+interface CallInput {
+  readonly pod?: string;
+  readonly uid?: string;
+  readonly sandbox?: string;
+  readonly netns?: string;
+  readonly config?: object;
+  readonly ifName?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Calls as a runtime makes them. */
+const callsOf =
+  (handler: CniHandler, plugins: FakePlugins) =>
+  (command: string, given: CallInput = {}): Promise<string> => {
+    const { pod = 'ns/a', uid = 'uid-a', sandbox = SANDBOX, netns = NETNS, config = {}, ifName = 'eth0' } = given;
+    const { signal = new AbortController().signal } = given;
     const [namespace, name] = pod.split('/');
     const env = {
       CNI_COMMAND: command,
@@ -73,16 +94,9 @@ export const setUp = (options: ConstructorParameters<typeof FakeKernel>[0] = {})
       CNI_IFNAME: ifName,
       CNI_ARGS: `IgnoreUnknown=1;K8S_POD_NAMESPACE=${namespace};K8S_POD_NAME=${name};K8S_POD_UID=${uid}`,
     };
-    return handler.handle(
-      parseCniRequest(env, JSON.stringify({ cniVersion: '1.1.0', name: 'ovn-kubernetes', ...config })),
-      signal,
-    );
+    const stdin = JSON.stringify({ cniVersion: '1.1.0', name: 'ovn-kubernetes', ...config });
+    return handler.handle(parseCniRequest(env, stdin), signal, plugins);
   };
-  return {
-    ...{ cluster, handler, flush, call, kernel, netlink, ports, isolation, clock },
-    ...{ failures, observations, garbage, notReady, shortages },
-  };
-};
 
 export const withPod = (options?: Parameters<typeof setUp>[0]) => {
   const it = setUp(options);

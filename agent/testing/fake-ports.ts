@@ -15,9 +15,10 @@ export class FakePorts implements OvsPorts {
     const missing = ports.filter(({ name, sandbox }) => this.#ports.get(name)?.sandbox !== sandbox);
     if (missing.length === 0) return;
     this.transactions += 1;
-    for (const { name, sandbox, logicalPort, podUid } of missing) {
+    for (const { name, sandbox, logicalPort, podUid, interfaceName } of missing) {
       for (const other of this.all()) if (other.logicalPort === logicalPort) this.#ports.delete(other.name);
-      this.#ports.set(name, { name, sandbox, logicalPort, podUid, isInstalled: this.installs, error: undefined });
+      const isInstalled = this.installs;
+      this.#ports.set(name, { name, sandbox, logicalPort, podUid, interfaceName, isInstalled, error: undefined });
     }
   }
 

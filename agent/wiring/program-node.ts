@@ -48,6 +48,7 @@ export const programNode = (
     settings: {
       ...{ node: local.name, cluster, encapIps: local.encapIps, southboundRemote },
       ...{ networkRendering, allowedDefaultServices: options.allowedDefaultServices, encryption: options.encryption },
+      ...{ multiNetwork: options.multiNetwork.mode, foreignPlugins: options.multiNetwork.foreignPlugins },
       connectionLimit: connectionLimit(options.connectionsPerNetwork, readTableSize()),
     },
     inputs,

@@ -13,6 +13,8 @@ export interface PodRequests {
 export interface IgnoredRequest {
   /** The NAD that it is about: keys for another plugin are that one's. Absent: whatever the NADs are. */
   readonly nad?: string | undefined;
+  /** Keys that no plugin is told of. */
+  readonly isUnknown?: true;
   /** Without a full stop. */
   readonly message: string;
 }
@@ -34,7 +36,10 @@ export const ignoredRequests = (
     ...selected.flatMap((one) => {
       const nad = nadKey(one.namespace, one.name);
       const where = `${POD_ANNOTATIONS.selection}: ${nad}`;
-      return [...unfollowedIn(one, where), ...unknownIn(one, where)].map((message) => ({ nad, message }));
+      return [
+        ...unfollowedIn(one, where).map((message) => ({ nad, message })),
+        ...unknownIn(one, where).map((message) => ({ nad, message, isUnknown: true as const })),
+      ];
     }),
     ...ofDefault.flatMap((one) => {
       const where = POD_ANNOTATIONS.defaultNetwork;

@@ -24,6 +24,8 @@ export const CNI_ERROR_CODES = {
   networkNotReady: 101,
   /** The pod was replaced while the request was under way. */
   podGone: 102,
+  /** A plugin of another network has failed, or cannot be run. */
+  foreignPlugin: 103,
   /** Something that was expected to work did not; the message says what. */
   internal: 199,
 } as const;

@@ -50,6 +50,8 @@ interface NodeParts {
   readonly realKubelet?: RealKubeletFiles | undefined;
   /** For pods of the stand-in; images of real kubelets have it. */
   readonly coredns?: string | undefined;
+  /** Paths of plugins of other networks, by their names. */
+  readonly cniPlugins?: Readonly<Record<string, string>> | undefined;
   /** Pods of it mount it. */
   readonly konnectivityAgent?: string | undefined;
 }
@@ -58,7 +60,7 @@ export const nodeRoot = (
   artifacts: Artifacts,
   tree: string,
   staging: string,
-  { realKubelet: real, coredns, konnectivityAgent }: NodeParts,
+  { realKubelet: real, coredns, cniPlugins = {}, konnectivityAgent }: NodeParts,
 ): RootSpec => ({
   staging,
   lower: real === undefined ? tree : `${tree}:${real.runtime}`,
@@ -69,6 +71,7 @@ export const nodeRoot = (
     { source: artifacts.toolbox, target: '/usr/local/bin/toolbox' },
     { source: tree, target: NODE_TREE },
     ...(real === undefined ? [] : realKubeletBinds(real)),
+    ...Object.entries(cniPlugins).map(([name, source]) => ({ source, target: `${CNI_BIN}/${name}` })),
     ...(coredns === undefined ? [] : [{ source: coredns, target: NODE_COREDNS }]),
     ...(konnectivityAgent === undefined ? [] : [{ source: konnectivityAgent, target: NODE_KONNECTIVITY_AGENT }]),
   ],

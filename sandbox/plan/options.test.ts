@@ -15,6 +15,7 @@ it('has defaults for everything', () => {
     definitions: true,
     dns: 'none',
     egress: 'none',
+    cniPlugins: [],
     encryption: 'none',
     settings: {},
     timeoutSeconds: 120,

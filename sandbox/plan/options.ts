@@ -1,5 +1,6 @@
 /** What a user asks for, checked and with defaults. */
 import { z } from 'zod';
+import { CNI_PLUGINS } from '../cni-plugins/recipe.ts';
 import { SandboxError } from '../errors.ts';
 
 export const GATEWAY_MODES = ['shared', 'local'] as const;
@@ -65,6 +66,8 @@ const schema = z.strictObject({
   kubelet: z.enum(KUBELET_KINDS).default('builtin'),
   dns: z.enum(DNS_KINDS).default('none'),
   egress: z.enum(EGRESSES).default('none'),
+  /** Plugins of containernetworking that nodes have. */
+  cniPlugins: z.array(z.enum(CNI_PLUGINS)).default([]),
   encryption: z.enum(ENCRYPTIONS).default('none'),
   kernel: z.enum(KERNELS).default('auto'),
   /** What the kernel has to have: `auto` takes a guest's where this machine's lacks it. */

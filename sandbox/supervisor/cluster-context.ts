@@ -29,6 +29,8 @@ export interface ClusterContext {
   readonly realKubelet: RealKubeletParts | undefined;
   /** The DNS server's program, where it is requested. */
   readonly coredns: string | undefined;
+  /** Paths of plugins of containernetworking, by their names. */
+  readonly cniPlugins: Readonly<Record<string, string>>;
   /** The programs of konnectivity, where the API server reaches pods by it. */
   readonly konnectivity: KonnectivityPrograms | undefined;
   /** Of the certificates of tunnels, where they are encrypted. */

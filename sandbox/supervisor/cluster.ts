@@ -2,6 +2,7 @@
 import { unlessAborted } from '../../base/abort.ts';
 import { createAuthority } from '../api/kube/certificate.ts';
 import { findArtifacts } from '../artifacts.ts';
+import { ensureCniPlugins } from '../cni-plugins/ensure.ts';
 import { ensureCoredns } from '../coredns/ensure.ts';
 import { SandboxError } from '../errors.ts';
 import { ensureKonnectivity } from '../konnectivity/ensure.ts';
@@ -50,6 +51,7 @@ export const startCluster = async (
   const coredns = options.dns === 'coredns' ? await ensureCoredns({ root: artifacts.root, progress }) : undefined;
   const konnectivity =
     options.egress === 'konnectivity' ? await ensureKonnectivity({ root: artifacts.root, progress }) : undefined;
+  const cniPlugins = await ensureCniPlugins(options.cniPlugins, { root: artifacts.root, progress });
   const withDns = coredns !== undefined;
   const realKubelet = options.kubelet === 'real' ? await ensureRealKubelet(artifacts, withDns, progress) : undefined;
   const { folder, cgroup, janitor } = await claimWorkspace(options.name, artifacts);
@@ -70,6 +72,7 @@ export const startCluster = async (
       kubernetes,
       realKubelet,
       coredns,
+      cniPlugins,
       konnectivity,
       authority: options.encryption === 'ipsec' ? createAuthority('tunnels', Date.now()) : undefined,
       cgroup,

@@ -69,8 +69,8 @@ const startRooted = async (
 ): Promise<Machine> => {
   const staging = join(context.folder.mounts, name);
   await mkdir(staging);
-  const { artifacts, tree, realKubelet, coredns, konnectivity } = context;
-  const parts = { realKubelet, coredns, konnectivityAgent: konnectivity?.['konnectivity-agent'] };
+  const { artifacts, tree, realKubelet, coredns, cniPlugins, konnectivity } = context;
+  const parts = { realKubelet, coredns, cniPlugins, konnectivityAgent: konnectivity?.['konnectivity-agent'] };
   const root = nodeRoot(artifacts, tree, staging, name === OUTSIDE ? {} : parts);
   return await start({ name, hasNetwork: true, sysctls, root });
 };

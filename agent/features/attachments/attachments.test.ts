@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { LocalSettings } from '../../model/view.ts';
 import { type NetworkInput, TestCluster } from '../../testing/cluster.ts';
 
-const cluster = (): TestCluster =>
-  new TestCluster('node1')
+const cluster = (local: Partial<LocalSettings> = {}): TestCluster =>
+  new TestCluster('node1', {}, local)
     .node('node1', { id: 2, subnets: { default: ['10.128.0.0/23'], red: ['10.20.1.0/24'] } })
     .namespace('plain')
     .namespace('red', true)
@@ -83,9 +84,13 @@ describe('a pod that selects networks', () => {
     ...{ id: 20, topology: 'layer2', role: 'secondary', subnets: ['10.90.0.0/24'], namespace: 'red', nad: name },
     ...input,
   });
-  const selecting = (selects: string, before = (it: TestCluster): TestCluster => it): TestCluster =>
+  const selecting = (
+    selects: string,
+    before = (it: TestCluster): TestCluster => it,
+    local: Partial<LocalSettings> = {},
+  ): TestCluster =>
     before(
-      cluster()
+      cluster(local)
         .network('red_flat', secondary('flat'))
         .network('red_wide', secondary('wide', { id: 21, topology: 'layer3', subnets: ['10.91.0.0/16'] }))
         .subnets('node1', 'red_wide', ['10.91.1.0/24']),
@@ -110,9 +115,11 @@ describe('a pod that selects networks', () => {
     ]);
   });
 
-  it('passes over those of other plugins, which have their places in the list', () => {
+  it('leaves those of other plugins to Multus where that makes them, and they have their places in the list', () => {
     const foreign = (it: TestCluster): TestCluster => it.foreignNad('red/macvlan');
-    expect(found(selecting('macvlan,flat', foreign))?.attachments[2]).toMatchObject({
+    const attachments = found(selecting('macvlan,flat', foreign, { multiNetwork: 'delegated' }));
+    expect(attachments?.foreign).toBeUndefined();
+    expect(attachments?.attachments[2]).toMatchObject({
       interfaceName: 'net2',
       index: 3,
     });
@@ -249,8 +256,8 @@ describe('a pod of another namespace', () => {
 });
 
 describe('a host-network pod', () => {
-  const reportedOf = (input: object) => {
-    const it = cluster()
+  const reportedOf = (input: object, multiNetwork: 'native' | 'delegated' = 'native') => {
+    const it = cluster({ multiNetwork })
       .foreignNad('red/macvlan')
       .pod('red/a', { node: 'node1', hostNetwork: true, networks: {}, ...input });
     it.render();
@@ -261,7 +268,7 @@ describe('a host-network pod', () => {
   it('gets an event about what it selects in vain', () => {
     const ignored = [{ nad: 'red/net', message: 'bandwidth of red/net has no effect' }];
     const message =
-      'k8s.v1.cni.cncf.io/networks: red/flat: has no effect on a host-network pod, which is attached to no network';
+      'k8s.v1.cni.cncf.io/networks: red/flat, red/macvlan: has no effect on a host-network pod, which is attached to no network';
     const common = { object: 'Pod/red/a', severity: 'warning', cause: 'pod-refused', event: 'RequestIgnored' };
     expect(reportedOf({ selects: 'flat,flat,macvlan', ignored })).toEqual([
       { ...common, message },
@@ -272,8 +279,8 @@ describe('a host-network pod', () => {
     ]);
   });
 
-  it('gets none about other plugins, or where it selects nothing', () => {
-    expect(reportedOf({ selects: 'macvlan' })).toBeUndefined();
+  it('gets none about other plugins where those are Multus’, or where it selects nothing', () => {
+    expect(reportedOf({ selects: 'macvlan' }, 'delegated')).toBeUndefined();
     expect(reportedOf({})).toBeUndefined();
   });
 });

@@ -44,7 +44,8 @@ const usingThatOf = (namespace: string, view: View): Fragment => {
 /** It has the interfaces of its node, and no ADD that could refuse it. */
 const ignoredByHostPod = (pod: PodFact, view: View): Fragment => {
   const { selected = [], unreadableSelection, bandwidth, unreadableBandwidth } = pod;
-  const ours = selected.filter((one) => view.nadOwner(nadOf(one)) !== 'foreign');
+  const isOurs = (one: Selection): boolean => view.multiNetwork === 'native' || view.nadOwner(nadOf(one)) !== 'foreign';
+  const ours = selected.filter(isOurs);
   const names = [...new Set(ours.map(nadOf))].join(', ');
   const messages = [
     ...(ours.length === 0 ? [] : [`${POD_ANNOTATIONS.selection}: ${names}: ${HAS_NONE}`]),
@@ -81,7 +82,9 @@ const attachmentsOf = (pod: PodFact, view: View): Desired => {
   // What it has been given stays as it is, for the pod that runs already.
   if (reasons.length > 0)
     return { ...withGivers(pod, [...own, ...selected.networks.filter(isGiven(pod))], view), ...refused };
-  return waitsFor === undefined ? withGivers(pod, desired, view) : waiting(pod, waitsFor);
+  if (waitsFor !== undefined) return waiting(pod, waitsFor);
+  const { foreign } = selected;
+  return { ...withGivers(pod, desired, view), ...(foreign.length > 0 && { foreign }) };
 };
 
 const isGiven =
@@ -129,11 +132,12 @@ const positionOf = (selection: Selection, { selected = [] }: PodFact): number =>
 
 const waiting = (pod: PodFact, waitingFor: string): Desired => ({ pod, attachments: [], waitingFor });
 
-/** What another plugin makes of its NAD's keys is its own. */
+/** What another plugin makes of its NAD's keys is its own; of keys that nobody knows it is not told. */
 const ignoredOf = ({ ignored = [] }: PodFact, view: View): Pick<PodAttachments, 'ignored'> => {
-  const messages = ignored.flatMap(({ nad, message }) =>
-    nad === undefined || view.nadOwner(nad) === 'ours' ? [message] : [],
-  );
+  const messages = ignored.flatMap(({ nad, message, isUnknown = false }) => {
+    const owner = nad === undefined ? 'ours' : view.nadOwner(nad);
+    return owner === 'ours' || (owner === 'foreign' && isUnknown && view.multiNetwork === 'native') ? [message] : [];
+  });
   return messages.length === 0 ? {} : { ignored: messages };
 };
 

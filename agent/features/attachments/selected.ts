@@ -1,29 +1,32 @@
 /**
- * The networks that a pod selects by its annotation (multi-network specification v1.3, section 4.1), as far as they are ours. One that
+ * The networks that a pod selects by its annotation (multi-network specification v1.3, section 4.1). One that
  * cannot be followed refuses the pod: without an attachment that it has asked for it must not come up (section 7.2).
  */
 import { mayAttach, notFor } from '../../../api/attachment-scope.ts';
-import { type Attachment, nadOf, type Selection, scopedNad } from '../../model/attachments.ts';
+import { type Attachment, type ForeignAttachment, nadOf, type Selection, scopedNad } from '../../model/attachments.ts';
 import type { NetworkFact, PodFact } from '../../model/facts.ts';
 import { unmappedNetwork } from '../../model/physical-networks.ts';
 import type { View } from '../../model/view.ts';
+import { foreignAttachment } from './foreign.ts';
 
 export type DesiredAttachment = Pick<Attachment, 'nadKey' | 'network' | 'role' | 'interfaceName' | 'selection'>;
 
 export interface SelectedNetworks {
   /** In the order of the annotation. */
   readonly networks: readonly DesiredAttachment[];
+  /** Those of other plugins that this node is to run, in the same order. */
+  readonly foreign: readonly ForeignAttachment[];
   /** Why ADD refuses the pod, without full stops. */
   readonly refused: readonly string[];
   /** What it waits for. */
   readonly waitingFor: readonly string[];
 }
 
-/** NADs of other plugins are not ours to attach, nor to refuse. */
 export const selectedNetworks = ({ namespace, selected = [] }: PodFact, view: View): SelectedNetworks => {
   const found = selected.map((selection) => resolve(selection, namespace, view));
   return {
     networks: found.flatMap(({ network }) => network ?? []),
+    foreign: found.flatMap(({ foreign }) => foreign ?? []),
     refused: found.flatMap(({ refused }) => refused ?? []),
     waitingFor: found.flatMap(({ waitingFor }) => waitingFor ?? []),
   };
@@ -31,6 +34,7 @@ export const selectedNetworks = ({ namespace, selected = [] }: PodFact, view: Vi
 
 interface Resolved {
   readonly network?: DesiredAttachment;
+  readonly foreign?: ForeignAttachment;
   readonly refused?: string;
   readonly waitingFor?: string;
 }
@@ -39,7 +43,7 @@ const resolve = (selection: Selection, podNamespace: string, view: View): Resolv
   const { nadKey, interfaceName } = selection;
   const nad = nadOf(selection);
   const owner = view.nadOwner(nad);
-  if (owner === 'foreign') return {};
+  if (owner === 'foreign') return foreignAttachment(selection, podNamespace, view);
   if (owner === undefined) {
     const missing = `NetworkAttachmentDefinition ${nad} does not exist, or cannot be read`;
     return { refused: `${missing}: the pod selects it as ${interfaceName}` };

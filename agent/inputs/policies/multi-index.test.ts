@@ -109,7 +109,7 @@ describe('a policy for a secondary network', () => {
 
   it('says of NADs that it is not for, but of those of other plugins', () => {
     const it = world().policy('a/p', 'mac, own', ALL);
-    it.facts.set('foreignNad', 'a/mac', true);
+    it.cluster.foreignNad('a/mac');
     it.cluster.network('a_own', { id: 20, topology: 'layer3', subnets: ['10.9.0.0/16'], namespace: 'a', nad: 'own' });
     expect(it.index.problems().map(({ message }) => message)).toEqual([
       'k8s.v1.cni.cncf.io/policy-for: NetworkAttachmentDefinition a/own is of a primary network, whose pods are for NetworkPolicies: the policy is not in effect there',

@@ -37,7 +37,7 @@ export const notesOfNads = (
   facts: Pick<FactStore, 'get'>,
 ): Problem[] =>
   nads
-    .filter((nad) => !isSecondary(nad) && facts.get('foreignNad', nad) !== true)
+    .filter((nad) => !isSecondary(nad) && facts.get('foreignNad', nad) === undefined)
     .map((nad) => ({ object: multiKey(key), severity: 'warning', message: noteOf(nad, facts) }));
 
 const noteOf = (nad: string, facts: Pick<FactStore, 'get'>): string => {

@@ -141,6 +141,9 @@ const allNodes = async (client: KubeClient): Promise<KubeObject[]> => {
   }
 };
 
+const UNDER_MULTUS =
+  'Multus calls for each network: its default network must be the configuration that udn-agent installs, and --multi-network of the agents delegated; udnctl problems names the nodes where they disagree';
+
 /** By the beginning of the name of its DaemonSet. */
 const OTHERS: Readonly<Record<string, string>> = {
   'calico-node': 'another network plugin: remove it before pods are created, a cluster runs one',
@@ -149,10 +152,8 @@ const OTHERS: Readonly<Record<string, string>> = {
   'kube-flannel': 'another network plugin: remove it before pods are created, a cluster runs one',
   'kube-router': 'another network plugin: remove it before pods are created, a cluster runs one',
   'ovnkube-node': 'ovn-kubernetes: remove it first; networks and their ids carry over',
-  'kube-multus':
-    'Multus calls the plugins of secondary networks: its default network must be the configuration that udn-agent installs',
-  multus:
-    'Multus calls the plugins of secondary networks: its default network must be the configuration that udn-agent installs',
+  'kube-multus': UNDER_MULTUS,
+  multus: UNDER_MULTUS,
 };
 
 export const checkOthers = (client: KubeClient): Promise<Finding[]> =>

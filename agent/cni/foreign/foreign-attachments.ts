@@ -1,0 +1,169 @@
+/**
+ * Attachments to networks of other plugins, made and taken away as libcni does: a chain forwards with the result of the plugin before,
+ * backwards with the result of the whole. One after the other (multi-net-spec v1.3, section 7.3).
+ */
+import { CniError } from '../../../api/cni/error.ts';
+import type { AttachmentRequest } from '../../../api/cni/request.ts';
+import { type CniResult, parseCniResult } from '../../../api/cni/result.ts';
+import { isAtLeast } from '../../../api/cni/version.ts';
+import { messageOf } from '../../../base/error-message.ts';
+import type { ForeignAttachment } from '../../model/attachments.ts';
+import { pluginCall, recordOf } from './invocation.ts';
+import { requireSuccess, resultOf } from './outcome.ts';
+import type { PluginHost } from './plugin-host.ts';
+import type { AttachmentRecord, SandboxRecord } from './record.ts';
+import type { RecordStore } from './record-store.ts';
+
+/** Whose attachments. */
+export type Sandbox = Pick<AttachmentRequest, 'containerId' | 'netns' | 'pod'>;
+
+export class ForeignAttachments {
+  readonly #store: RecordStore;
+
+  constructor(store: RecordStore) {
+    this.#store = store;
+  }
+
+  /**
+   * Makes them in order, up to the first that fails; what is left of an earlier ADD of the sandbox is taken away first.
+   * What it has made stays: `remove` takes it back.
+   * @throws CniError that names the attachment and the plugin
+   */
+  async add(
+    attachments: readonly ForeignAttachment[],
+    sandbox: Sandbox,
+    host: PluginHost,
+    signal: AbortSignal,
+  ): Promise<CniResult[]> {
+    if (attachments.length === 0) return [];
+    await this.remove(sandbox, host);
+    const made: AttachmentRecord[] = [];
+    const results: CniResult[] = [];
+    for (const attachment of attachments) {
+      signal.throwIfAborted();
+      const record = recordOf(attachment);
+      await this.#write(sandbox, [...made, record]);
+      const result = await named(record, () => addChain(record, sandbox, host));
+      made.push({ ...record, result });
+      await this.#write(sandbox, made);
+      results.push(parseCniResult(result));
+    }
+    return results;
+  }
+
+  /**
+   * Takes all away that the sandbox has, the last first, and goes on where one fails. What could not be taken away stays on record.
+   * @throws the failure, or an AggregateError of several
+   */
+  async remove(sandbox: Sandbox, host: PluginHost): Promise<void> {
+    const record = await this.#store.read(sandbox.containerId);
+    if (record === undefined) return;
+    const left: AttachmentRecord[] = [];
+    const failures: unknown[] = [];
+    for (const attachment of record.attachments.toReversed()) {
+      const failed = await removeChain(attachment, sandbox, host);
+      if (failed.length > 0) left.unshift(attachment);
+      failures.push(...failed);
+    }
+    await this.#store.write({ ...record, attachments: left });
+    throwAll(failures);
+  }
+
+  /** What differs from what was made, one message each. @param desired of the pod now; undefined: nobody knows */
+  async check(
+    desired: readonly ForeignAttachment[] | undefined,
+    sandbox: Sandbox,
+    host: PluginHost,
+  ): Promise<readonly string[]> {
+    const made = (await this.#store.read(sandbox.containerId))?.attachments ?? [];
+    const missing = (desired ?? []).filter((one) => !made.some(({ ifName }) => ifName === one.interfaceName));
+    const messages = missing.map(({ nadKey, interfaceName }) => `${nadKey} as ${interfaceName} is not attached`);
+    for (const record of made) {
+      try {
+        await named(record, () => checkChain(record, sandbox, host));
+      } catch (error) {
+        messages.push(messageOf(error));
+      }
+    }
+    return messages;
+  }
+
+  /**
+   * Takes away what sandboxes have that are not kept. The verb GC is not passed on to plugins: the name of a network is its author's to
+   * choose, and what other programs of the host have on a network of that name is not ours to judge.
+   * @returns the sandboxes @throws an AggregateError of what could not be taken away; the others are gone
+   */
+  async collect(kept: readonly string[], host: PluginHost): Promise<readonly string[]> {
+    const stays = new Set(kept);
+    const stale = (await this.#store.list()).filter((containerId) => !stays.has(containerId));
+    const failures: unknown[] = [];
+    for (const containerId of stale) {
+      try {
+        const pod = (await this.#store.read(containerId))?.pod;
+        if (pod !== undefined) await this.remove({ containerId, netns: '', pod }, host);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    throwAll(failures);
+    return stale;
+  }
+
+  #write({ containerId, pod }: Sandbox, attachments: readonly AttachmentRecord[]): Promise<void> {
+    return this.#store.write({ containerId, pod, attachments } satisfies SandboxRecord);
+  }
+}
+
+const addChain = async (record: AttachmentRecord, sandbox: Sandbox, host: PluginHost): Promise<unknown> => {
+  let prevResult: unknown;
+  for (const plugin of record.plugins) {
+    const outcome = await host.run(pluginCall('ADD', record, plugin, { sandbox, pod: sandbox.pod, prevResult }));
+    requireSuccess(plugin.type, outcome);
+    prevResult = resultOf(plugin.type, outcome);
+  }
+  return prevResult;
+};
+
+/** All plugins, also after one that fails: the one before it may have made the link. @returns the failures */
+const removeChain = async (record: AttachmentRecord, sandbox: Sandbox, host: PluginHost): Promise<unknown[]> => {
+  const prevResult = isAtLeast(record.cniVersion, '0.4.0') ? record.result : undefined;
+  const failures: unknown[] = [];
+  for (const plugin of record.plugins.toReversed()) {
+    const call = pluginCall('DEL', record, plugin, { sandbox, pod: sandbox.pod, prevResult });
+    try {
+      await named(record, async () => requireSuccess(plugin.type, await host.run(call)));
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  return failures;
+};
+
+const checkChain = async (record: AttachmentRecord, sandbox: Sandbox, host: PluginHost): Promise<void> => {
+  const { result: prevResult, cniVersion, disableCheck } = record;
+  if (prevResult === undefined) throw new CniError('internal', 'its ADD has not ended');
+  if (disableCheck || !isAtLeast(cniVersion, '0.4.0')) return;
+  for (const plugin of record.plugins) {
+    const call = pluginCall('CHECK', record, plugin, { sandbox, pod: sandbox.pod, prevResult });
+    requireSuccess(plugin.type, await host.run(call));
+  }
+};
+
+/** Errors say which attachment of the pod they are about. */
+const named = async <Result>(
+  { nadKey, ifName }: Pick<AttachmentRecord, 'nadKey' | 'ifName'>,
+  work: () => Promise<Result>,
+): Promise<Result> => {
+  try {
+    return await work();
+  } catch (error) {
+    const reason = error instanceof CniError ? error.reason : 'internal';
+    throw new CniError(reason, `${nadKey} as ${ifName}: ${messageOf(error)}`, { cause: error });
+  }
+};
+
+const throwAll = (failures: readonly unknown[]): void => {
+  const [first, ...others] = failures;
+  if (first === undefined) return;
+  throw others.length === 0 ? first : new AggregateError(failures, failures.map(messageOf).join('; '));
+};

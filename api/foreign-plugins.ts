@@ -1,0 +1,74 @@
+/**
+ * Which plugins of other networks the nodes run (`--foreign-plugins`): they run as root on the host, with what the author of a NAD has
+ * written. None by default. Pure. See ADR 128.
+ */
+import { ApiError } from './errors.ts';
+import type { ForeignConf, ForeignPlugin } from './foreign-conf.ts';
+import { commaList } from './scalars.ts';
+
+export interface AllowedPlugin {
+  readonly type: string;
+  /** NADs of this namespace alone, and with paths of the host; absent: of all namespaces, without. */
+  readonly namespace?: string | undefined;
+}
+
+const ENTRY = /^(?:([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)\/)?([A-Za-z0-9][A-Za-z0-9._-]{0,63})$/;
+
+/** `bridge,host-local,infra/macvlan` @throws ApiError */
+export const parseForeignPlugins = (text: string): readonly AllowedPlugin[] =>
+  commaList(text).map((entry) => {
+    const [, namespace, type] = ENTRY.exec(entry) ?? [];
+    if (type === undefined) throw new ApiError('ERR_API_FIELD', `"${entry}" is not [NAMESPACE/]PLUGIN`);
+    return { type, namespace };
+  });
+
+/** Why a node does not run what a NAD names; undefined: it does. */
+export const refusedPlugins = (
+  { plugins }: Pick<ForeignConf, 'plugins'>,
+  nadNamespace: string,
+  allowed: readonly AllowedPlugin[],
+): string | undefined => {
+  for (const plugin of plugins) {
+    const reason = refusedPlugin(plugin, nadNamespace, allowed);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+};
+
+const refusedPlugin = (
+  plugin: ForeignPlugin,
+  nadNamespace: string,
+  allowed: readonly AllowedPlugin[],
+): string | undefined => {
+  const types = [plugin.type, ...(plugin.ipam === undefined ? [] : [plugin.ipam])];
+  const entries = types.map((type) => allowed.filter((one) => one.type === type));
+  const isOfNamespace = ({ namespace }: AllowedPlugin): boolean => namespace === nadNamespace;
+  const lacking = types.find((_, i) => !entries[i]?.some((one) => one.namespace === undefined || isOfNamespace(one)));
+  if (lacking !== undefined)
+    return `plugin ${lacking} is not in --foreign-plugins of the agents for NetworkAttachmentDefinitions of namespace ${nadNamespace}`;
+  if (entries.every((some) => some.some(isOfNamespace))) return undefined;
+  const found = hostKeyIn(plugin.config);
+  return found === undefined
+    ? undefined
+    : `${found} of plugin ${plugin.type} names a path or a link of the host, which --foreign-plugins allows by ${nadNamespace}/${plugin.type} only`;
+};
+
+/** Known to be paths whatever is in them: a file name alone is relative to a folder that is not the author's to know. */
+const PATH_KEYS: ReadonlySet<string> = new Set(['dataDir', 'resolvConf', 'kubeconfig', 'daemonSocketPath']);
+
+/** The first value that may be a path (one with a slash that is no subnet), or is the name of a link that ovn-udn or OVN makes. */
+const hostKeyIn = (value: unknown, at = ''): string | undefined => {
+  if (typeof value === 'string') return isPath(value) || OUR_LINK.test(value) ? at : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    const name = Array.isArray(value) ? `${at}[${key}]` : at === '' ? key : `${at}.${key}`;
+    const found = PATH_KEYS.has(key) || key.includes('/') ? name : hostKeyIn(inner, name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
+
+const isPath = (text: string): boolean => text.includes('/') && !SUBNET.test(text);
+
+const OUR_LINK = /^(?:ovn-k8s-|ovs-|genev_sys|br-(?:int|ex)$|mp[0-9]+-udn-vrf$)/;
+const SUBNET = /^[0-9A-Fa-f.:]+\/[0-9]{1,3}$/;
