@@ -106,3 +106,45 @@ it('knows the addresses that it assumes pods get here', () => {
   });
   expect(ofPolicies(document).sets).toHaveLength(2);
 });
+
+it('isolates an attachment to a secondary network, and no other interface', () => {
+  const config = {
+    ...{ cniVersion: '1.1.0', name: 'red_flat', type: 'ovn-k8s-cni-overlay', netAttachDefName: 'red/flat' },
+    ...{ topology: 'layer2', role: 'secondary', subnets: '10.90.0.0/24' },
+  };
+  const nad = object(
+    'NetworkAttachmentDefinition',
+    'flat',
+    { spec: { config: JSON.stringify(config) } },
+    { namespace: 'red', annotations: { 'k8s.ovn.org/network-id': '5' } },
+  );
+  const attached = (name: string, on: number, host: number, labels: object): KubeObject => {
+    const entry = (ip: string, mac: string, rest: object) => ({ ip_addresses: [ip], mac_address: mac, ...rest });
+    const entries = {
+      default: entry(`10.128.${on}.${host}/24`, `0a:58:0a:80:0${on}:0${host}`, { role: 'primary' }),
+      'red/flat': entry(`10.90.0.${host}/24`, `0a:58:0a:5a:00:0${host}`, { role: 'secondary', tunnel_id: 10 + host }),
+    };
+    const annotations = {
+      'k8s.ovn.org/pod-networks': JSON.stringify(entries),
+      'k8s.v1.cni.cncf.io/networks': 'flat',
+    };
+    return object('Pod', name, { spec: { nodeName: `n${on}` } }, { namespace: 'red', labels, annotations });
+  };
+  const policy = (policyFor: string) =>
+    object(
+      'MultiNetworkPolicy',
+      'web',
+      { spec: POLICY },
+      { namespace: 'red', annotations: { 'k8s.v1.cni.cncf.io/policy-for': policyFor } },
+    );
+  const pods = [attached('db', 1, 7, { app: 'web' }), attached('user', 2, 8, { app: 'client' })];
+  const document = render(nad, ...pods, policy('flat'));
+  expect(ofPolicies(document)).toEqual({
+    isolated: ['Logical_Switch_Port/red.flat_red_db'],
+    rules: ['ip4.src == $set && ip4.dst == $set && tcp && tcp.dst == 80'],
+    sets: expect.arrayContaining([['10.90.0.8'], ['10.90.0.7']]),
+  });
+  expect(ofPolicies(document).sets).toHaveLength(2);
+  expect(document.diagnostics.filter(({ object: of }) => of.startsWith('MultiNetworkPolicy'))).toEqual([]);
+  expect(ofPolicies(render(nad, ...pods, policy('none')))).toEqual({ isolated: [], rules: [], sets: [] });
+});

@@ -61,6 +61,34 @@ describe('network policies', () => {
     ['none', { policies: [], pods: [] }, 'ok none isolates it'],
   ])('says of %s', async (_, more, text) => expect((await found({ ...isolated, ...more }))[0]).toBe(text));
 
+  it('names policies of its secondary networks apart from those of its own', async () => {
+    const multi = isolated.policies.map((one) => ({
+      ...one,
+      kind: 'MultiNetworkPolicy' as const,
+      networks: 'red_flat',
+    }));
+    const attachment = {
+      ...{ pod: 'red/a', network: 'red_flat', isAttachment: true, ruleCount: 0, state: 'ready' as const },
+      directions: [{ direction: 'Egress' as const, policies: ['MultiNetworkPolicy/red/deny'], denyGroup: group }],
+    };
+    const only = { ...isolated, policies: multi, pods: [attachment] };
+    expect(await found(only)).toEqual([
+      'ok none isolates it',
+      'ok isolated: Egress by MultiNetworkPolicy/red/deny; 0 rules',
+    ]);
+    expect(
+      await found({ ...isolated, policies: [...isolated.policies, ...multi], pods: [attachment, ...isolated.pods] }),
+    ).toEqual([
+      'ok isolated: Ingress by red/deny; 1 rule',
+      `ok port red.red_red_a is in port group ${group}`,
+      'ok isolated: Egress by MultiNetworkPolicy/red/deny; 0 rules',
+    ]);
+    expect(await found({ ...only, pods: [] })).toEqual([
+      'ok none isolates it',
+      'missing MultiNetworkPolicy/red/deny isolate it, and it is not on their networks yet',
+    ]);
+  });
+
   it('names the administrators’ policies that it is a subject of, and whether they are programmed', async () => {
     const keep: AdminPolicyStatus = {
       ...{ policy: 'AdminNetworkPolicy/keep', problems: [], targets: ['red/a'], ruleCount: 2, rules: [] },

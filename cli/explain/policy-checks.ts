@@ -43,10 +43,7 @@ const networkPolicyChecks = async (
 ): Promise<Check[]> => {
   const isolated = pods.find((one) => one.pod === pod && one.isAttachment !== true);
   const policies = all.filter(({ kind }) => kind === undefined);
-  const multi = [
-    ...brokenChecks(all.filter(({ kind }) => kind !== undefined)),
-    ...pods.filter(({ isAttachment }) => isAttachment === true).map(stateCheck),
-  ];
+  const multi = attachmentChecks(all, pods, pod);
   if (policies.length === 0) return [ok(WHAT, 'none isolates it'), ...multi];
   if (isolated === undefined) {
     const why = `${namesOf(policies)} isolate it, and it has no network yet`;
@@ -54,6 +51,21 @@ const networkPolicyChecks = async (
   }
   const groups = port === undefined ? [] : await groupChecks(sources, isolated, port);
   return [...brokenChecks(policies), stateCheck(isolated), ...groups, ...multi];
+};
+
+/** On its secondary networks. */
+const attachmentChecks = (
+  all: readonly PolicyStatus[],
+  pods: readonly IsolatedPodStatus[],
+  pod: string,
+): readonly Check[] => {
+  const policies = all.filter(({ kind }) => kind !== undefined);
+  const isolated = pods.filter(({ isAttachment }) => isAttachment === true);
+  if (policies.length > 0 && isolated.length === 0) {
+    const why = `${namesOf(policies)} isolate it, and it is not on their networks yet`;
+    return [missing(WHAT, why, `udnctl why ${pod}`)];
+  }
+  return [...brokenChecks(policies), ...isolated.map(stateCheck)];
 };
 
 const brokenChecks = (policies: readonly PolicyStatus[]): readonly Check[] =>

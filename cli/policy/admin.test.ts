@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AdminPolicyStatus, PolicyEndStatus } from '../../api/policy-status.ts';
+import type { AdminPolicyStatus, PoliciesStatus, PolicyEndStatus } from '../../api/policy-status.ts';
 import { EVERYTHING, without } from '../../net/port-regions.ts';
 import { withPolicies } from './in-trace.ts';
 import { listPolicies } from './list.ts';
@@ -100,6 +100,22 @@ describe('administrators’ policies', () => {
     const traced = withPolicies({ data: {}, lines: [line] }, status, { from: undefined, addresses: new Map() });
     expect(traced.lines[1]?.trim()).toBe(`→ ${text}`);
   });
+});
+
+it('MultiNetworkPolicies are named in a trace, by sets of addresses and by groups of ports', () => {
+  const targetSet = `a${'7'.repeat(32)}`;
+  const rule: PoliciesStatus['rules'][number] = {
+    ...{ id: 'r', network: 'red_flat', direction: 'Ingress', family: 4, peers: 'everybody', ports: 'TCP 80' },
+    ...{ targets: ['red/web'], policies: ['MultiNetworkPolicy/red/web'], targetSet, state: 'ready' },
+  };
+  const status = { isRead: true, policies: [], rules: [rule], pods: [] };
+  for (const line of [
+    `ACL: ip4.dst == $${targetSet} && tcp`,
+    `ACL: tcp && tcp.dst == 80 && ip4 && outport == @${targetSet}`,
+  ])
+    expect(withPolicies({ data: {}, lines: [line] }, status, { from: undefined, addresses: new Map() }).lines[1]).toBe(
+      '→ allowed from everybody, TCP 80, by MultiNetworkPolicy/red/web',
+    );
 });
 
 describe('policy why', () => {

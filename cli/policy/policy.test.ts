@@ -58,6 +58,27 @@ describe('policy list', () => {
       'red/web Ingress 1 1 2 ready',
     ]));
 
+  it('has MultiNetworkPolicies by their kind, and shows on which networks they are in effect', async () => {
+    const targets = ['red/web on red_flat'];
+    const multi = policy('storage', { kind: 'MultiNetworkPolicy', networks: 'red_flat, red_wide', targets });
+    const policies = ['MultiNetworkPolicy/red/also', 'MultiNetworkPolicy/red/storage'];
+    const status = known({ policies: [multi], rules: [rule('r1', { network: 'red_flat', policies })], pods: [] });
+    expect(await rowsOf(status)).toEqual(['MultiNetworkPolicy/red/storage Ingress 1 0 0 ready']);
+    const shown = await showPolicy({ policies: () => Promise.resolve(status) }, 'MultiNetworkPolicy/red/storage');
+    expect(shown.lines).toEqual([
+      'MultiNetworkPolicy red/storage, for red_flat, red_wide: ready',
+      '  pods here: red/web on red_flat',
+      '  Ingress: it allows',
+      '    from pods app=app of namespace red (2 pods): TCP 80',
+      '      for red/web on red_flat',
+      '      the same rule as of MultiNetworkPolicy/red/also',
+      '      IPv4: rule r1, targets $set-r1',
+    ]);
+    await expect(showPolicy(agent(known({ policies: [] })), 'MultiNetworkPolicy/red/none')).rejects.toThrow(
+      'the agent of this node does not know MultiNetworkPolicy/red/none',
+    );
+  });
+
   it('has the others when asked, and those of one namespace', async () => {
     expect(await rowsOf(undefined, true)).toContain('red/far Ingress 0 0 0 no pod here');
     expect((await listPolicies(agent(), { all: true, namespace: 'blue' })).tables[0]?.rows).toEqual([]);

@@ -12,8 +12,10 @@ import { applyAndWait, readPod, useCluster } from './support/cluster/cluster.ts'
 import { clusterLocalnet, plainNamespace, pod } from './support/cluster/manifests.ts';
 import { eventsOf } from './support/faults/events.ts';
 import { type NamedFrame, NODE, namesOf, OTHER_NODE, sendAndWatch } from './support/hostile/attacks.ts';
+import { installMultiPolicies, multiPolicy } from './support/networks/multi-policies.ts';
 import { nodeAddress, outside, pings } from './support/networks/north-south.ts';
 import { ALL_NODES, arp, BROADCAST, udp, udpFragment } from './support/packets/frames.ts';
+import { withPolicies } from './support/policies/with-policies.ts';
 
 const cluster = useCluster({ name: 'test-localnet', ipFamily: 'dual' });
 
@@ -231,3 +233,30 @@ describe('a physical network of the administrator’s bridge', () => {
     expect(await pingsBy('lan/a', 'net1', outside(4))).toBe(true);
   }, 180_000);
 });
+
+it('under a MultiNetworkPolicy is reached by pods that it selects, and not by hosts of the physical network', async () => {
+  await installMultiPolicies(cluster(), [NODE, OTHER_NODE]);
+  const pingsByHost = async (vlan: number, to: Ip): Promise<boolean> => {
+    const command = `ping -c 1 -W 1 -I host${vlan} ${to} > /dev/null && echo yes || echo no`;
+    return (await cluster().node(OTHER_NODE, ['bash', '-c', command])).stdout.trim() === 'yes';
+  };
+  const found = async (family: Family) => {
+    const [a, b] = [await addressOn('lan/a', '_v100', family), await addressOn('lan/b', '_v100', family)];
+    const host = HOSTS[100]?.find((ip) => ipFamily(ip) === family) ?? outside(family);
+    return {
+      podToPod: await pingsBy('lan/b', 'net1', a),
+      andBack: await pingsBy('lan/a', 'net2', b),
+      podToHost: await pingsBy('lan/a', 'net2', host),
+      hostToPod: await pingsByHost(100, a),
+      otherVlan: await pingsByHost(200, await addressOn('lan/b', '_v200', family)),
+    };
+  };
+  const OPEN = { podToPod: true, andBack: true, podToHost: true, hostToPod: true, otherVlan: true };
+  const pods = multiPolicy('lan', 'pods', 'v100', { podSelector: {}, ingress: [{ from: [{ podSelector: {} }] }] });
+  for (const family of FAMILIES) await eventually(async () => expect(await found(family)).toEqual(OPEN));
+  await withPolicies(cluster(), [pods], async () => {
+    for (const family of FAMILIES)
+      await eventually(async () => expect(await found(family)).toEqual({ ...OPEN, hostToPod: false }));
+  });
+  for (const family of FAMILIES) await eventually(async () => expect(await found(family)).toEqual(OPEN));
+}, 120_000);

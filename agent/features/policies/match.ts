@@ -57,11 +57,9 @@ const addressTerm = ({ direction, family }: Matched, targets: string): string =>
 const matchOf = ({ direction, family, l4 }: Matched, addresses: string, targets: string): string | undefined => {
   const ports = l4 === undefined ? [] : portTerms(l4);
   if (addresses === 'none' || ports === undefined) return undefined;
-  return [
-    ...(addresses === 'all' ? [] : [`ip${family}.${direction === 'Ingress' ? 'src' : 'dst'} == ${addresses}`]),
-    targets,
-    ...ports,
-  ].join(' && ');
+  const ofPeers = addresses === 'all' ? [] : [`ip${family}.${direction === 'Ingress' ? 'src' : 'dst'} == ${addresses}`];
+  // A group is last: before other terms one is of those that drop, with what is let through all the same (cli/policy/in-trace.ts).
+  return (targets.includes('@') ? [...ofPeers, ...ports, targets] : [...ofPeers, targets, ...ports]).join(' && ');
 };
 
 /** Those that are too many for a match; else none. */

@@ -177,7 +177,7 @@ describe('a network without IPAM', () => {
     const rules = it.facts.get('podPolicy', attachmentId('a/web', 'a_bare'))?.rules ?? [];
     const block = rules.find((id) => it.facts.get('policyRule', id)?.peers.kind === 'blocks') ?? '';
     expect(acls).toContain(
-      `ip4.src == 192.0.2.0/24 && ip4 && outport == @${targetSetName(block)} && tcp && tcp.dst == 80`,
+      `ip4.src == 192.0.2.0/24 && tcp && tcp.dst == 80 && ip4 && outport == @${targetSetName(block)}`,
     );
     const port = 'Logical_Switch_Port/a.bare_a_web';
     const groups = new Map((northbound['Port_Group'] ?? []).map((row) => [row['name'], row['ports']]));
