@@ -23,13 +23,13 @@ const versionOf = async (ns = 'red'): Promise<string> => {
   return firewallVersion(uid, generation);
 };
 /** As the agent of a node writes it. */
-const report = async (name: string, firewalls?: object): Promise<void> => {
+const report = async (name: string, firewalls?: object, renewal = {}): Promise<void> => {
   const uid = (await cluster.get('Node', name))?.metadata.uid ?? '';
   const networks = { ready: 0, pending: 0, failed: 0 };
   const ids = { ready: '', pending: '', failed: '' };
   const body = {
     metadata: { name, ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid }] },
-    status: { rendering: 'Always', networks, ids, ...(firewalls && { firewalls }) },
+    status: { rendering: 'Always', networks, ids, ...renewal, ...(firewalls && { firewalls }) },
   };
   await cluster.client.patch(NODE_NETWORK_REPORTS, { name }, { type: 'apply', fieldManager: 'udn-agent', body });
 };
@@ -96,6 +96,37 @@ it('says what nobody can follow, with an event, and forgets what other programsâ
   await cluster.patch('EgressFirewall', 'red/default', { spec: DENY });
   await applies('n1');
   await shows({ status: APPLIED, messages: [`n1: ${APPLIED}`] });
+});
+
+it('names an agent that has stopped, and one that is older, until they report again', async () => {
+  const clock = createFakeClock();
+  await start({ clock });
+  const settled = async (milliseconds: number): Promise<void> => {
+    await cluster.settled();
+    await clock.advance(milliseconds);
+    await cluster.settled();
+  };
+  const renew = async (): Promise<void> => {
+    const renewTime = new Date(clock.wall()).toISOString();
+    await report('n1', { applied: await versionOf() }, { renewTime, leaseDurationSeconds: 40 });
+  };
+  await cluster.create(podOn('a', 'n1'), podOn('b', 'n2'), firewall('red'));
+  await renew();
+  await applies('n2');
+  await settled(2_000);
+  const applied = { status: APPLIED, messages: [`n1: ${APPLIED}`, `n2: ${APPLIED}`] };
+  expect(await shown()).toEqual(applied);
+  await settled(41_000);
+  await report('n2');
+  await settled(30_000);
+  expect(await shown()).toEqual({
+    status: 'EgressFirewall Rules not applied yet: 2 of 2 nodes have not reported them: n1, n2',
+    messages: ['n1: udn-agent has stopped reporting', 'n2: udn-agent is older and does not report firewalls'],
+  });
+  await renew();
+  await applies('n2');
+  await settled(2_000);
+  expect(await shown()).toEqual(applied);
 });
 
 it('is written seldom, whatever nodes and pods do, and not again by another manager', async () => {
