@@ -14,8 +14,11 @@ import { dirname, join } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import { removeAbandoned } from '../program/capture-folders.ts';
 import { releaseMemory } from '../program/release-memory.ts';
+import { ForeignAttachments } from './cni/foreign/foreign-attachments.ts';
+import { recordStore } from './cni/foreign/record-store.ts';
 import { findNoFilters, keepFilters } from './cni/keep-filters.ts';
 import { keepLinks } from './cni/keep-links.ts';
+import { keepNetworkStatus } from './cni/keep-network-status.ts';
 import { keepPlugin } from './cni/keep-plugin.ts';
 import type { PluginKeeper } from './cni/plugin-keeper.ts';
 import { startCni } from './cni/start.ts';
@@ -119,9 +122,11 @@ const serveNode = async (
   logVersions(daemonVersions(edges.databases), log);
   const health = startHealth({ ...node, log }, resources);
   const cniIsOpen = openProbes({ ...node, ...prerequisites, health });
-  const handler = await startCni(context, { ...node, ...prerequisites }, resources);
+  const foreign = new ForeignAttachments(recordStore(options.multiNetwork.attachmentFolder));
+  const status = keepNetworkStatus(context, { edges, core, ports, foreign }, resources);
+  const handler = await startCni(context, { ...node, ...prerequisites, foreign, status }, resources);
   cniIsOpen(plugin);
-  const sources = await startStatus(context, { ...node, ...prerequisites, handler, health }, resources);
+  const sources = await startStatus(context, { ...node, ...prerequisites, handler, status, health }, resources);
   // Before the status socket closes: whoever cleans the node asks there whether an agent may put files back.
   resources.defer(() => plugin.stop());
   const { replica } = edges.databases.openvswitch;
@@ -134,6 +139,7 @@ const serveNode = async (
   const pods = new Set([...registry.values()].map(({ pod }) => pod.uid));
   const removed = await handler.removeOrphans(pods, signal);
   if (removed.length > 0) log.info({ interfaces: removed }, 'removed interfaces of deleted pods');
+  await status.adopt();
   const folders = await removeAbandoned(dirname(options.statusSocket), systemClock.wall());
   if (folders.length > 0) log.info({ folders }, 'removed files of captures that were killed');
   await enough(WRITTEN_MS, signal, (soon) => whenIdle(reconcilers, soon));

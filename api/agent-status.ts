@@ -56,6 +56,8 @@ export const podStatusSchema = z.object({
   message: z.string().optional(),
   /** What its annotations ask for and nothing follows. */
   ignored: z.array(z.string()).optional(),
+  /** Why what it is attached to is not in its annotation. */
+  unreported: z.string().optional(),
 });
 
 export const problemSchema = z.object({

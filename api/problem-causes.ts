@@ -150,6 +150,11 @@ export const PROBLEM_CAUSES = {
     summary: 'NetworkAttachmentDefinitions cannot be used',
     next: 'correct or delete them: the message names the field',
   },
+  'network-status-unwritten': {
+    summary: 'the API server refuses what pods are attached to, k8s.v1.cni.cncf.io/network-status',
+    next: 'the message has its answer: find the webhook or policy that refuses it; the pods are attached, and the agent retries with backoff',
+    follows: ['api-server-unreachable'],
+  },
   'network-without-gateway': {
     summary: 'networks have no gateway on this node',
     next: 'the message says what is missing',

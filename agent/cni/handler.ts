@@ -7,6 +7,8 @@ import { CNI_NETWORK_NAME } from '../../api/names.ts';
 import { messageOf } from '../../base/error-message.ts';
 import type { PodAttachments } from '../model/attachments.ts';
 import type { MultiNetwork } from '../model/view.ts';
+import { foreignNetworks } from './attachments/foreign-status.ts';
+import type { NetworkStatusKeeper } from './attachments/status-keeper.ts';
 import { awaitAddressedPod } from './await-pod.ts';
 import { endedBy, ignoreForeign, namedError } from './call-errors.ts';
 import { partOf, refuseCall } from './delegated.ts';
@@ -29,6 +31,8 @@ export interface CniHandlerOptions extends PlumberOptions {
   readonly shortageOf: (pod: string) => string | undefined;
   /** An ADD failed, or waits for something: what the pod's owner should know. */
   readonly emitPodEvent: (pod: { namespace: string; name: string; uid: string | undefined }, message: string) => void;
+  /** Hears of sandboxes whose interfaces are all made, and of those that lose them. */
+  readonly status: Pick<NetworkStatusKeeper, 'attached' | 'detached'>;
   /** GC has removed interfaces, by the names of the node's ends, and attachments of other plugins, by their sandboxes. */
   readonly onGarbage: (removed: readonly string[]) => void;
   /** Attachments to networks of other plugins. */
@@ -124,6 +128,8 @@ export class CniHandler {
       );
       const plumbing = this.#plumbing(attachments, request);
       const others = await this.#plumb(plumbing, attachments, { request, ...call }, signal);
+      const foreign = foreignNetworks(attachments.foreign ?? [], others);
+      this.#options.status.attached(attachments.pod, request.containerId, foreign);
       return formatCniResult(mergedResult(plumbing.result, others), request.cniVersion);
     } catch (error) {
       const known = endedBy(signal, error) ?? namedError(error);
@@ -187,6 +193,7 @@ export class CniHandler {
   }
 
   async #delOwn({ containerId, netns, ifName }: AttachmentRequest, signal: AbortSignal): Promise<void> {
+    this.#options.status.detached(containerId);
     const plugged = this.#options.ports.ofSandbox(containerId).map(({ name }) => name);
     const names = [...new Set([...plugged, ...hostNames(containerId)])];
     await this.#plumber.unplug(names, signal);

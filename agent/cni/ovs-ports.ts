@@ -27,6 +27,8 @@ export interface PluggedPort {
   readonly podUid: string;
   /** In the pod. */
   readonly interfaceName: string;
+  /** `default`, or the key of the NAD. */
+  readonly nadKey: string;
   /** ovn-controller has bound it and its flows are there. */
   readonly isInstalled: boolean;
   /** Why OVS cannot use the link, for example because it is gone. */

@@ -6,9 +6,9 @@ import type { Readiness } from '../status/readiness.ts';
 import type { AgentContext } from '../wiring/context.ts';
 import type { Core } from '../wiring/core.ts';
 import type { Edges } from '../wiring/edges.ts';
+import type { NetworkStatusKeeper } from './attachments/status-keeper.ts';
 import { logCallFailure } from './call-failure.ts';
-import { ForeignAttachments } from './foreign/foreign-attachments.ts';
-import { recordStore } from './foreign/record-store.ts';
+import type { ForeignAttachments } from './foreign/foreign-attachments.ts';
 import { CniHandler } from './handler.ts';
 import type { HostIsolation } from './host-isolation.ts';
 import { cniLimits } from './limits.ts';
@@ -20,13 +20,15 @@ interface Parts {
   readonly core: Pick<Core, 'registry' | 'annotator'>;
   readonly ports: OvsPorts;
   readonly isolation: HostIsolation;
+  readonly foreign: ForeignAttachments;
+  readonly status: NetworkStatusKeeper;
   readonly readiness: Pick<Readiness, 'reasons'>;
 }
 
 /** Resolves when it listens. @param resources closes it when the agent ends */
 export const startCni = async (
   { options, buildFolder, log }: AgentContext,
-  { edges: { netlink, metrics, emitPodEvent }, core, ports, isolation, readiness }: Parts,
+  { edges: { netlink, metrics, emitPodEvent }, core, ports, isolation, foreign, status, readiness }: Parts,
   resources: AsyncDisposableStack,
 ): Promise<CniHandler> => {
   const handler = new CniHandler({
@@ -34,11 +36,12 @@ export const startCni = async (
     interfaces: netlink.pods,
     ports,
     isolation,
+    status,
     shortageOf: (pod) => core.annotator.starved().get(pod),
     notReady: () => readiness.reasons(),
     emitPodEvent: (pod, message) => emitPodEvent(pod, 'ErrorAttachingPod', message),
     onGarbage: (interfaces) => log.info({ interfaces }, 'GC removed interfaces without an attachment'),
-    foreign: new ForeignAttachments(recordStore(options.multiNetwork.attachmentFolder)),
+    foreign,
     multiNetwork: options.multiNetwork.mode,
     clock: systemClock,
     observe: metrics.cni,

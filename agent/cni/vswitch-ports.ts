@@ -2,6 +2,7 @@
  * Ports of pods in the Open_vSwitch database. Each change is planned against the replica and repeated after a lost
  * connection, when the replica knows again what has become of it.
  */
+import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import { NotConnectedError, OutcomeUnknownError, WaitTimedOutError } from '../../ovsdb/errors.ts';
 import type { OvsdbSession } from '../../ovsdb/session/session.ts';
 import type { Operation } from '../../ovsdb/transact/operation.ts';
@@ -153,8 +154,8 @@ const isOurs = ({ external_ids: ids }: Pick<InterfaceRow, 'external_ids'>): bool
 /** Other CNI plugins name sandboxes, too. */
 const pluggedPort = (row: InterfaceRow): PluggedPort[] => {
   const { sandbox, 'iface-id': logicalPort = '', 'iface-id-ver': podUid = '' } = row.external_ids;
-  const interfaceName = row.external_ids['pod-if-name'] ?? '';
+  const { 'pod-if-name': interfaceName = '', 'k8s.ovn.org/nad': nadKey = DEFAULT_NETWORK_NAME } = row.external_ids;
   if (sandbox === undefined || !isOurs(row)) return [];
-  const isPlugged = isInstalled(row);
-  return [{ name: row.name, sandbox, logicalPort, podUid, interfaceName, isInstalled: isPlugged, error: row.error }];
+  const { name, error } = row;
+  return [{ name, sandbox, logicalPort, podUid, interfaceName, nadKey, isInstalled: isInstalled(row), error }];
 };

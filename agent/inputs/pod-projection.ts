@@ -21,6 +21,8 @@ export interface PodProjection {
   readonly selectionAnnotation: string | undefined;
   /** The annotation that `fact.openPorts` was read from. */
   readonly openPortsAnnotation: string | undefined;
+  /** Of a pod of this node: the annotation that says what it is attached to, for who writes it. */
+  readonly networkStatus: string | undefined;
   /** Of the version that was projected. Not compared: it changes with every heartbeat of the pod's status. */
   readonly resourceVersion: string;
   readonly problems: readonly Problem[];
@@ -69,6 +71,7 @@ export const projectPod = (
     annotation,
     selectionAnnotation: metadata.annotations?.[POD_ANNOTATIONS.selection],
     openPortsAnnotation,
+    networkStatus: nodeName === localNode ? metadata.annotations?.[POD_ANNOTATIONS.networkStatus] : undefined,
     resourceVersion: metadata.resourceVersion,
     problems,
   };

@@ -1,6 +1,7 @@
 /** What the agent does, as Prometheus metrics. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { BackendName } from '../../api/agent-status.ts';
+import type { StatusWrite } from '../cni/attachments/status-keeper.ts';
 import type { CallFailure } from '../cni/call-failure.ts';
 import type { CniObservation } from '../cni/phases.ts';
 import type { DatabaseName, DatabaseObservation } from '../databases/database.ts';
@@ -21,6 +22,8 @@ export interface AgentMetrics {
   repaired(backend: BackendName): void;
   rendered(fragments: number, seconds: number): void;
   networkReport(observation: ReportObservation): void;
+  /** The network-status of a pod was written, or not. */
+  networkStatus(result: StatusWrite): void;
   /** A question about a domain name has been answered, or not. */
   domainQuery(result: DnsObservation['result']): void;
   /** A number that is asked for when somebody reads the metrics. */
@@ -49,6 +52,7 @@ export const createAgentMetrics = (registry = new Registry()): AgentMetrics => {
   });
   const fragments = new Counter({ ...described('udn_agent_rendered_fragments_total'), registers });
   const reports = new Counter({ ...described('udn_agent_network_reports_total'), registers });
+  const statuses = new Counter({ ...described('udn_agent_network_status_writes_total'), registers });
   const domains = new Counter({ ...described('udn_agent_domain_queries_total'), registers });
   const shared = {
     drift: new Counter({ ...described('udn_agent_drift_repairs_total'), registers }),
@@ -67,6 +71,7 @@ export const createAgentMetrics = (registry = new Registry()): AgentMetrics => {
       renders.observe(seconds);
     },
     networkReport: ({ kind }) => reports.inc({ result: kind }),
+    networkStatus: (result) => statuses.inc({ result }),
     domainQuery: (result) => domains.inc({ result }),
     gauges: (name, read) => {
       new Gauge<string>({

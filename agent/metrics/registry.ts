@@ -220,6 +220,17 @@ export const AGENT_METRICS = {
     labels: ['result'],
     use: 'alert: `rate{result="failed"}` above 0 for 30 minutes: the report of this node is stale',
   },
+  udn_agent_network_status_writes_total: {
+    type: 'counter',
+    help: 'Writes of the network-status of pods, by result: written, failed. About one per ADD.',
+    labels: ['result'],
+    use: 'capacity: `written` above the rate of ADDs means that another program writes the annotation, too',
+  },
+  udn_agent_network_status_unwritten: {
+    type: 'gauge',
+    help: 'Pods of this node whose network-status the API server has refused.',
+    use: 'alert: above 0 for 15 minutes; `udnctl problems` names the pods and the answer',
+  },
   udn_agent_not_ready_reasons: {
     type: 'gauge',
     help: 'Number of reasons that /readyz returns.',

@@ -9,7 +9,7 @@ export interface PodIdentity {
 
 /**
  * `ErrorAllocatingPod`: it has no address. `ErrorAttachingPod`: it has not been plugged. `ErrorUpdatingResource`: its
- * annotation cannot be read, so nothing is open. `AnnotationRepaired`: its networks could not be read, and were written again.
+ * annotation cannot be read, so nothing is open, or that with its network-status cannot be written. `AnnotationRepaired`: its networks could not be read, and were written again.
  * `ConnectionLimitNear`: it has nearly all connections that it may have.
  */
 export type PodEventReason =

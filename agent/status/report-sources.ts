@@ -1,5 +1,6 @@
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
+import type { NetworkStatusKeeper } from '../cni/attachments/status-keeper.ts';
 import { comparableFilters } from '../cni/comparable-filters.ts';
 import type { CniHandler } from '../cni/handler.ts';
 import type { OvsPorts } from '../cni/ovs-ports.ts';
@@ -34,6 +35,7 @@ export interface Parts {
   readonly core: Core;
   readonly ports: OvsPorts;
   readonly handler: Pick<CniHandler, 'failures'>;
+  readonly status: Pick<NetworkStatusKeeper, 'unwritten'>;
   readonly plugin: Pick<PluginKeeper, 'problems'>;
   readonly keeper: Pick<NodeKeeper, 'problems'>;
   readonly nodePorts: Pick<NodePorts, 'problems'>;
@@ -55,6 +57,7 @@ export const reportSources = ({
   core,
   ports,
   handler,
+  status,
   plugin,
   keeper,
   nodePorts,
@@ -74,6 +77,7 @@ export const reportSources = ({
   ports,
   podFailures: handler.failures,
   shortageOf: (pod) => core.annotator.starved().get(pod),
+  statusProblemOf: (pod) => status.unwritten().get(pod),
   reconcilers,
   isHere: (network) =>
     networkRendering === 'always' ||
@@ -97,6 +101,11 @@ export const reportSources = ({
     ...[...core.feeder.nodes.problems, ...core.feeder.policies.problems()],
     ...[...core.annotator.starved()].map(
       ([pod, message]): Problem => ({ object: `Pod/${pod}`, message, cause: 'addresses-exhausted' }),
+    ),
+    ...[...status.unwritten()].map(
+      ([pod, message]): Problem => ({
+        ...{ object: `Pod/${pod}`, severity: 'warning', message, cause: 'network-status-unwritten' },
+      }),
     ),
     ...keeper.problems(),
     ...plugin.problems(),

@@ -33,6 +33,7 @@ const sourcesOf = (it: TestCluster, states: Readonly<Record<string, Status>> = {
     podFailures: { of: () => undefined, entries: () => [] },
     ...noPolicies,
     shortageOf: () => undefined,
+    statusProblemOf: () => undefined,
     isHere: (network) => !unused.includes(network),
     ownersOfNetwork: (network) => [`layer3:${network}`, `network-nodes:node1/${network}`],
     diagnostics: it.engine.diagnostics,
@@ -147,6 +148,11 @@ describe('a pod says what it waits for', () => {
         { network: 'default', role: 'infrastructure-locked', interface: 'eth0', hostInterface: 'one', installed: true },
         { network: 'red_net', role: 'primary', interface: 'ovn-udn1', hostInterface: 'one_1', installed: true },
       ],
+    });
+    const unwritten = 'k8s.v1.cni.cncf.io/network-status cannot be written: denied';
+    expect(statusOf({ ...sources, statusProblemOf: () => unwritten })).toMatchObject({
+      state: 'ready',
+      unreported: unwritten,
     });
   });
 

@@ -29,6 +29,8 @@ export interface ReportSources extends ServiceSources, DifferenceSources, Proble
   readonly ports: Pick<OvsPorts, 'all'>;
   /** Why this node cannot give a pod an address now. @param pod `namespace/name` */
   readonly shortageOf: (pod: string) => string | undefined;
+  /** Why the network-status of a pod could not be written. @param pod `namespace/name` */
+  readonly statusProblemOf: (pod: string) => string | undefined;
   /** Who wants what a network has on this node. */
   readonly ownersOfNetwork: (network: string) => readonly string[];
   readonly components: () => readonly TimedHealth[];
@@ -126,12 +128,13 @@ const POD_FEATURES = ['pods', 'isolation-pods', 'host-isolation-pod'];
 const podStatus = (
   { pod, attachments, waitingFor, refused, ignored }: PodAttachments,
   plugged: ReadonlyMap<string, PluggedPort>,
-  { reconcilers, podFailures, shortageOf }: ReportSources,
+  { reconcilers, podFailures, shortageOf, statusProblemOf }: ReportSources,
 ): PodStatus => {
   const key = `${pod.namespace}/${pod.name}`;
   const { state, message } = stateOf(worst(POD_FEATURES.map((feature) => statusOf(reconcilers, `${feature}:${key}`))));
   const statuses = attachments.map((attachment) => attachmentStatus(pod, attachment, plugged));
   const why = waitingFor ?? message ?? lacking(statuses, podFailures.of(pod), shortageOf(key)) ?? refused;
+  const unreported = statusProblemOf(key);
   return {
     namespace: pod.namespace,
     name: pod.name,
@@ -140,6 +143,7 @@ const podStatus = (
     state: state === 'ready' && why !== undefined ? 'pending' : state,
     ...(why !== undefined && { message: why }),
     ...(ignored !== undefined && { ignored: [...ignored] }),
+    ...(unreported !== undefined && { unreported }),
   };
 };
 

@@ -16,6 +16,7 @@ interface Parts
     | 'core'
     | 'ports'
     | 'handler'
+    | 'status'
     | 'plugin'
     | 'keeper'
     | 'nodePorts'

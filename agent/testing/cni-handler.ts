@@ -4,6 +4,7 @@ import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { FakeKernel } from '../../datapath/netlink/fake/fake-kernel.ts';
 import { fakeNetlink } from '../../datapath/netlink/fake/fake-netlink.ts';
 import { AttachmentRegistry } from '../cni/attachments/registry.ts';
+import type { NetworkStatusKeeper } from '../cni/attachments/status-keeper.ts';
 import { ForeignAttachments } from '../cni/foreign/foreign-attachments.ts';
 import { CniHandler } from '../cni/handler.ts';
 import { cniLimits } from '../cni/limits.ts';
@@ -19,6 +20,12 @@ type HandlerTestOptions = ConstructorParameters<typeof FakeKernel>[0] &
 
 export const NETNS = '/run/netns/cni-1';
 export const SANDBOX = '0123456789abcdef0123456789abcdef';
+
+const toldStatus = (told: string[]): Pick<NetworkStatusKeeper, 'attached' | 'detached'> => ({
+  attached: ({ namespace, name }, sandbox, foreign) =>
+    told.push([`${namespace}/${name} has ${sandbox}`, ...foreign.map((one) => one.interface)].join(' ')),
+  detached: (sandbox) => told.push(`${sandbox} goes`),
+});
 
 /** @param options of the kernel, and of the agent */
 export const setUp = ({ multiNetwork = 'native', foreignPlugins = [], ...options }: HandlerTestOptions = {}) => {
@@ -39,6 +46,7 @@ export const setUp = ({ multiNetwork = 'native', foreignPlugins = [], ...options
   const garbage: string[] = [];
   const notReady: string[] = [];
   const shortages = new Map<string, string>();
+  const told: string[] = [];
   const plugins = new FakePlugins();
   const store = memoryRecords();
   const handler = new CniHandler({
@@ -46,6 +54,7 @@ export const setUp = ({ multiNetwork = 'native', foreignPlugins = [], ...options
     interfaces: netlink.pods,
     ports,
     isolation,
+    status: toldStatus(told),
     shortageOf: (pod) => shortages.get(pod),
     notReady: () => notReady,
     emitPodEvent: ({ namespace, name }, message) => failures.push(`${namespace}/${name}: ${message}`),
@@ -66,7 +75,7 @@ export const setUp = ({ multiNetwork = 'native', foreignPlugins = [], ...options
   const call = callsOf(handler, plugins);
   return {
     ...{ cluster, handler, flush, call, kernel, netlink, ports, isolation, clock },
-    ...{ failures, observations, garbage, notReady, shortages, plugins, store },
+    ...{ failures, observations, garbage, notReady, shortages, plugins, store, told },
   };
 };
 

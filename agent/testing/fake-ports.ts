@@ -1,4 +1,5 @@
 /** OVS ports in memory: at most one of each name, and of each logical port. */
+import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import type { OvsPorts, PluggedPort, PortSpec } from '../cni/ovs-ports.ts';
 
 export class FakePorts implements OvsPorts {
@@ -15,10 +16,11 @@ export class FakePorts implements OvsPorts {
     const missing = ports.filter(({ name, sandbox }) => this.#ports.get(name)?.sandbox !== sandbox);
     if (missing.length === 0) return;
     this.transactions += 1;
-    for (const { name, sandbox, logicalPort, podUid, interfaceName } of missing) {
+    for (const { name, sandbox, logicalPort, podUid, interfaceName, network } of missing) {
       for (const other of this.all()) if (other.logicalPort === logicalPort) this.#ports.delete(other.name);
-      const isInstalled = this.installs;
-      this.#ports.set(name, { name, sandbox, logicalPort, podUid, interfaceName, isInstalled, error: undefined });
+      const nadKey = network?.nad ?? DEFAULT_NETWORK_NAME;
+      const port = { name, sandbox, logicalPort, podUid, interfaceName, nadKey };
+      this.#ports.set(name, { ...port, isInstalled: this.installs, error: undefined });
     }
   }
 

@@ -58,7 +58,7 @@ export const attachedNetworks = (made: readonly MadeInterface[]): readonly Attac
   return made.map((one) => {
     const { nadKey, interfaceName, entry, mtu, requestedGateways = [] } = one;
     return {
-      name: nameOf(nadKey),
+      name: nadNameOf(nadKey),
       interface: interfaceName,
       ips: entry.ipAddresses.map(addressOf),
       mac: entry.mac,
@@ -100,7 +100,7 @@ export const parseAttachedNetworks = (text: string, pod: string): readonly Attac
   );
 
 /** A second attachment has the name of the first: the name is the NAD's. */
-const nameOf = (nadKey: string): string => {
+export const nadNameOf = (nadKey: string): string => {
   if (nadKey === DEFAULT_NETWORK_NAME) return CNI_NETWORK_NAME;
   const nad = parseNadKey(nadKey);
   return nad === undefined ? nadKey : `${nad.namespace}/${nad.name}`;

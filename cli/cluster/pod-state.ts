@@ -1,6 +1,7 @@
 /** What is kept of a Pod: what the cluster manager knows of it, and what its owner sees. */
 import { z } from 'zod';
 import type { Labels } from '../../api/label-selector.ts';
+import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { metadataSchema } from '../../api/object.ts';
 import { parseWith } from '../../api/parse.ts';
 import { type PodFacts, podFacts } from '../../cluster-manager/facts/pod-facts.ts';
@@ -14,6 +15,8 @@ export interface PodState extends PodFacts {
   readonly isReady: boolean;
   /** Since when its sandbox has a network, milliseconds since 1970; undefined: it has none, or the kubelet does not say. */
   readonly networkReadySince: number | undefined;
+  /** Its annotation says what it is attached to. */
+  readonly hasNetworkStatus: boolean;
   /** Why it is not, as its conditions and containers say: `web: ImagePullBackOff: …`. */
   readonly waits: readonly string[];
   readonly labels: Labels;
@@ -33,6 +36,7 @@ export const podState = (object: unknown): PodState => {
     isCompleted: status?.phase === 'Succeeded' || status?.phase === 'Failed',
     isReady: conditions.some(({ type, status: value }) => type === 'Ready' && value === 'True'),
     networkReadySince: networkReadySince(conditions),
+    hasNetworkStatus: metadata.annotations[POD_ANNOTATIONS.networkStatus] !== undefined,
     waits: [
       ...conditions.filter(({ type, status: value }) => type === 'PodScheduled' && value === 'False').map(wordsOf),
       ...containers.flatMap(({ name, state }) => {

@@ -22,7 +22,10 @@ export const explainPod = async (sources: ExplainSources, key: string): Promise<
     policyChecks(sources, key, primary?.port),
     ...pod.attachments.map((attachment) => attachmentChecks(sources, pod, attachment, networks)),
   ]);
-  return { subject, checks: [...networkChecks(pod), ...ignoredChecks(pod), ...policies, ...attachments.flat()] };
+  return {
+    subject,
+    checks: [...networkChecks(pod), ...ignoredChecks(pod), ...reportedChecks(pod), ...policies, ...attachments.flat()],
+  };
 };
 
 const notHere = (key: string): Check =>
@@ -51,6 +54,10 @@ const networkChecks = (pod: PodStatus): Check[] => {
 };
 
 const ignoredChecks = ({ ignored = [] }: PodStatus): Check[] => ignored.map((message) => unknown('request', message));
+
+/** The pod works, and programs that look for its interfaces do not find them. */
+const reportedChecks = ({ unreported }: PodStatus): Check[] =>
+  unreported === undefined ? [] : [missing('network-status', unreported, 'see udnctl problems')];
 
 const attachmentChecks = async (
   sources: ExplainSources,

@@ -139,8 +139,18 @@ describe('explain pod', () => {
     ]);
   });
 
+  it('says why nobody finds in the API what the pod is attached to', async () => {
+    const unreported = 'k8s.v1.cni.cncf.io/network-status cannot be written: denied';
+    const { missing } = await of({
+      agent: { ...sources().agent, pods: () => Promise.resolve([{ ...pod, unreported }]) },
+    });
+    expect(missing).toEqual([
+      { what: 'network-status', state: 'missing', found: unreported, next: 'see udnctl problems' },
+    ]);
+  });
+
   it('says what the pod asks for in vain', async () => {
-    const message = 'k8s.v1.cni.cncf.io/networks: red/storage: bandwidth has no effect';
+    const message = 'k8s.v1.cni.cncf.io/networks: red/storage: cni-args has no effect';
     const { lines, exitStatus } = await of({
       agent: { ...sources().agent, pods: () => Promise.resolve([{ ...pod, ignored: [message] }]) },
     });

@@ -39,6 +39,7 @@ const serve = (host: Reconciler, extras?: StatusExtras) => {
       podFailures: { of: () => undefined, entries: () => [] },
       ...noPolicies,
       shortageOf: () => undefined,
+      statusProblemOf: () => undefined,
       isHere: () => true,
       ownersOfNetwork: () => [],
       diagnostics: new Map(),

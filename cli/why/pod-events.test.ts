@@ -37,3 +37,19 @@ it('is a CNI ADD of after it: the sandbox is being recreated', () => {
 it('is to be had from the agent where no event says it', () => {
   expect(ask({})).toMatchObject({ summary: FOUND, next: 'udnctl explain pod red/web' });
 });
+
+it('is no event about network-status, which is told apart while the pod has none', () => {
+  const message = 'k8s.v1.cni.cncf.io/network-status cannot be written: denied by a webhook';
+  const denied = warning('Pod/red/web', message, 'ErrorUpdatingResource');
+  const found = (metadata: Readonly<Record<string, unknown>>) => {
+    const pod = settledPod('red/web', NETWORKS, metadata);
+    const { isReady, findings } = why(POD, scene([...well.filter((one) => one !== web), pod, denied]));
+    return [isReady, findings.filter(({ what }) => what === 'network-status').map((one) => one.found)];
+  };
+  expect(found({})).toEqual([true, [message]]);
+  const annotations = {
+    'k8s.ovn.org/pod-networks': JSON.stringify(NETWORKS),
+    'k8s.v1.cni.cncf.io/network-status': '[]',
+  };
+  expect(found({ annotations })).toEqual([true, []]);
+});

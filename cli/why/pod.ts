@@ -1,10 +1,11 @@
 /** Why a pod is not ready, or not gone. Pure. */
+import { POD_ANNOTATIONS } from '../../api/names.ts';
 import type { EventState } from '../cluster/event-state.ts';
 import type { PodState } from '../cluster/pod-state.ts';
 import type { Scene } from './allocations.ts';
 import { desiredAttachments } from './attachments.ts';
 import { finalizerFindings } from './deletion.ts';
-import { blocked, type Diagnosis, diagnosisOf, type Finding, ok, unknown } from './finding.ts';
+import { blocked, type Diagnosis, diagnosisOf, type Finding, ok, unknown, warning } from './finding.ts';
 import { eventsAbout } from './nad-findings.ts';
 import { servedFinding } from './node-findings.ts';
 import { entryFindings } from './pod-addresses.ts';
@@ -20,7 +21,7 @@ export const whyPod = (pod: PodState, scene: Scene): Diagnosis => {
   const findings = podFindings(pod, scene);
   const isAttached = findings.every(({ state }) => state !== 'blocked');
   const containers = isAttached ? [containersFinding(pod, scene)] : [];
-  const all = [...findings, ...containers];
+  const all = [...findings, ...containers, ...statusFindings(pod, scene)];
   // The kubelet may be content with a pod that is on another network than it should be.
   return diagnosisOf(subject, all, 'is ready', problemOf(pod));
 };
@@ -59,6 +60,16 @@ const containersFinding = (pod: PodState, scene: Scene): Finding => {
     reasons.length === 0 ? `udnctl explain pod ${pod.key}` : `kubectl -n ${pod.namespace} describe pod ${pod.name}`;
   return blocked('containers', 'containers', found, next);
 };
+
+/** It has its networks, and programs that look for its interfaces do not find them. */
+const statusFindings = (pod: PodState, { events }: Scene): readonly Finding[] => {
+  if (pod.isHostNetwork || pod.hasNetworkStatus) return [];
+  const refused = events.filter(({ message }) => message.startsWith(UNWRITTEN));
+  const [message] = eventsAbout(`Pod/${pod.key}`, { events: refused }, pod.uid);
+  return message === undefined ? [] : [warning('network-status', message)];
+};
+
+const UNWRITTEN = `${POD_ANNOTATIONS.networkStatus} cannot be written`;
 
 /**
  * The latest warning that is still true. While ADD fails, agent and kubelet repeat theirs, and the API server keeps them; after

@@ -24,7 +24,6 @@ import { installMultiPolicies, multiPolicy, onlyArrive } from './support/network
 import { outside } from './support/networks/north-south.ts';
 import { arp, BROADCAST, udp } from './support/packets/frames.ts';
 import { addressesOf, arrivals, describePacket, type Packet } from './support/packets/packets.ts';
-import { type Transfer, throughput } from './support/packets/throughput.ts';
 import { withPolicies } from './support/policies/with-policies.ts';
 import { expectNoDifference } from './support/state/no-difference.ts';
 import { ownRowsNaming } from './support/state/rows.ts';
@@ -169,48 +168,6 @@ it('of a pod’s default routes, that of the family which a selection asks for i
   expect(await routeOf(6)).toContain('dev ovn-udn1');
   await cluster().exec('red/routed', ['ping', '-c', '1', '-W', '2', await addressOn('red/b', 'red_net', 4)]);
   await deletePods(cluster(), 'red/routed');
-});
-
-describe('bandwidth', () => {
-  const LIMITED = {
-    'kubernetes.io/ingress-bandwidth': '10M',
-    'kubernetes.io/egress-bandwidth': '20M',
-    [POD_ANNOTATIONS.selection]: '[{"name":"flat","bandwidth":{"ingressRate":20000000,"egressRate":10000000}}]',
-  };
-
-  it.each(FAMILIES)('of IPv%d is limited in each direction, by each interface, and nobody else is', async (family) => {
-    await applyAndWait(cluster(), [pod('red', 'limited', 'node-1', LIMITED)]);
-    const between = async (from: string, to: string, network: string): Promise<number> => {
-      const transfer: Transfer = { from, to, address: await addressOn(to, network, family) };
-      await eventually(() => cluster().exec(from, ['ping', '-c', '1', '-W', '1', transfer.address]));
-      return throughput(cluster(), transfer);
-    };
-    const limits = [
-      [await between('red/b', 'red/limited', 'red_net'), 10],
-      [await between('red/limited', 'red/b', 'red_net'), 20],
-      [await between('red/b', 'red/limited', 'red_flat'), 20],
-      [await between('red/limited', 'red/b', 'red_flat'), 10],
-    ] as const;
-    for (const [measured, limit] of limits) {
-      expect(measured).toBeLessThan(limit * 1.2);
-      // A connection that loses packets does not use all that it may.
-      expect(measured).toBeGreaterThan(limit / 4);
-    }
-    expect(await between('red/a', 'red/b', 'red_net')).toBeGreaterThan(40);
-    expect(await between('red/b', 'red/a', 'red_flat')).toBeGreaterThan(40);
-    await deletePods(cluster(), 'red/limited');
-    await eventually(async () => expect(await ownRowsNaming(cluster(), 'node-1', 'red_limited')).toEqual([]));
-  });
-
-  it('of a text that is no quantity ends ADD, by a message that names the annotation', async () => {
-    const objects = await cluster().objects();
-    await objects.apply([pod('red', 'fast', 'node-1', { 'kubernetes.io/egress-bandwidth': 'fast' })]);
-    const message = 'annotation kubernetes.io/egress-bandwidth of Pod red/fast: "fast" is not a quantity, as 10M is';
-    await eventually(async () => {
-      expect((await eventsOf(cluster(), 'red', 'fast')).map((event) => event.message).join('\n')).toContain(message);
-    });
-    await deletePods(cluster(), 'red/fast');
-  });
 });
 
 describe('what is left', () => {

@@ -14,6 +14,12 @@ import type { PluginHost } from './plugin-host.ts';
 import type { AttachmentRecord, SandboxRecord } from './record.ts';
 import type { RecordStore } from './record-store.ts';
 
+export interface MadeAttachment {
+  readonly nadKey: string;
+  readonly interfaceName: string;
+  readonly result: CniResult;
+}
+
 /** Whose attachments. */
 export type Sandbox = Pick<AttachmentRequest, 'containerId' | 'netns' | 'pod'>;
 
@@ -67,6 +73,14 @@ export class ForeignAttachments {
     }
     await this.#store.write({ ...record, attachments: left });
     throwAll(failures);
+  }
+
+  /** Those that were made and are on record, in their order. @throws Error when the record cannot be read */
+  async made({ containerId }: Pick<Sandbox, 'containerId'>): Promise<readonly MadeAttachment[]> {
+    const record = await this.#store.read(containerId);
+    return (record?.attachments ?? []).flatMap(({ nadKey, ifName, result }) =>
+      result === undefined ? [] : [{ nadKey, interfaceName: ifName, result: parseCniResult(result) }],
+    );
   }
 
   /** What differs from what was made, one message each. @param desired of the pod now; undefined: nobody knows */
