@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import {
+  isAbsentResource,
   isAlreadyExists,
   isConflict,
   isFieldManagerConflict,
@@ -18,6 +19,7 @@ import {
 } from './errors.ts';
 
 const predicates = {
+  isAbsentResource,
   isAlreadyExists,
   isConflict,
   isFieldManagerConflict,
@@ -37,6 +39,8 @@ const predicates = {
 const status = (code: number, reason?: string, causes?: { reason: string }[]) =>
   new KubeError('ERR_KUBE_STATUS', 'message', { status: code, reason, causes });
 
+const fromClient = (body: string) => new KubeError('ERR_KUBE_STATUS', `list things: ${body} (404)`, { status: 404 });
+
 it.each<[string, unknown, (keyof typeof predicates)[]]>([
   ['401', status(401), ['isUnauthorized']],
   ['403', status(403), ['isForbidden']],
@@ -49,8 +53,10 @@ it.each<[string, unknown, (keyof typeof predicates)[]]>([
   [
     '404 of a resource',
     new KubeError('ERR_KUBE_STATUS', 'the server could not find the requested resource', { status: 404 }),
-    ['isNotFound'],
+    ['isAbsentResource', 'isNotFound'],
   ],
+  ['404 of a group', fromClient('404 page not found'), ['isAbsentResource', 'isNotFound']],
+  ['404 of a proxy', fromClient('<html><h1>404 page not found</h1></html>'), ['isNotFound']],
   ['409 Conflict', status(409, 'Conflict'), ['isConflict']],
   ['409 AlreadyExists', status(409, 'AlreadyExists'), ['isAlreadyExists']],
   [

@@ -78,6 +78,13 @@ export const isReplaced = (error: unknown): error is KubeError =>
 /** No object is missing, but the resource, its version or its subresource: a CRD is missing, or another one than this program needs. */
 const isNotServed = (error: unknown): boolean =>
   isNotFound(error) && /could not find the requested resource|page not found/.test(error.message);
+/**
+ * The API server's own word that it does not serve the resource: a Status, or the text that it has for groups that it does not know. A
+ * proxy in front of it has pages of its own.
+ */
+export const isAbsentResource = (error: unknown): error is KubeError =>
+  isNotFound(error) && ABSENT_RESOURCE.test(error.message);
+const ABSENT_RESOURCE = /(?:^|: )(?:the server could not find the requested resource|404 page not found)(?: \(404\))?$/;
 /** What a write was for is gone, or goes with its namespace: nothing is left to be written, and nobody has to know. */
 export const isMoot = (error: unknown): error is KubeError =>
   (isNotFound(error) && !isNotServed(error)) || isReplaced(error) || isNamespaceTerminating(error);

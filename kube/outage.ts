@@ -20,6 +20,8 @@ export interface Outage {
   readonly since: number | undefined;
   /** Since when it has answered that it does not know who asks (401), in milliseconds since the epoch; undefined: it knows. */
   readonly unauthorizedSince: number | undefined;
+  /** It has answered a request with what was asked for. */
+  readonly hasServed: boolean;
   /** When the last one ended, in milliseconds since the epoch. */
   readonly endedAt: number | undefined;
 }
@@ -44,6 +46,7 @@ export const createOutage = ({ clock = systemClock, random = Math.random }: Outa
   let since: number | undefined;
   let unauthorizedSince: number | undefined;
   let endedAt: number | undefined;
+  let hasServed = false;
   let cancelTry: (() => void) | undefined;
 
   const tryLater = (): void => {
@@ -67,6 +70,9 @@ export const createOutage = ({ clock = systemClock, random = Math.random }: Outa
     },
     get unauthorizedSince() {
       return unauthorizedSince;
+    },
+    get hasServed() {
+      return hasServed;
     },
     get endedAt() {
       return endedAt;
@@ -95,6 +101,7 @@ export const createOutage = ({ clock = systemClock, random = Math.random }: Outa
       }),
     answered: (error) => {
       unauthorizedSince = isUnauthorized(error) ? (unauthorizedSince ?? clock.wall()) : undefined;
+      if (error === undefined) hasServed = true;
       tries = 0;
       if (since !== undefined) endedAt = clock.wall();
       since = undefined;

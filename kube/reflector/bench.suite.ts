@@ -85,4 +85,7 @@ export const kinds = (): string[] => bench.observed.map(({ kind }) => kind).filt
 export const status = (code: number, retryAfterMs?: number): KubeError =>
   new KubeError('ERR_KUBE_STATUS', String(code), { status: code, retryAfterMs });
 
+export const absentResource = (): KubeError =>
+  new KubeError('ERR_KUBE_STATUS', 'the server could not find the requested resource', { status: 404 });
+
 export const reset = (): KubeError => new KubeError('ERR_KUBE_NETWORK', 'reset');

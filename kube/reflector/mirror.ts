@@ -2,7 +2,7 @@
 import { backoffMs } from '../../base/backoff.ts';
 import { type Clock, delay } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
-import { isNotFound, isTooManyRequests, isTransient, isUnavailable, KubeError } from '../errors.ts';
+import { isAbsentResource, isTooManyRequests, isTransient, isUnavailable, KubeError } from '../errors.ts';
 import { keyOf } from '../object-key.ts';
 import { isAway, type Outage } from '../outage.ts';
 import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../types.ts';
@@ -22,6 +22,8 @@ export interface MirrorOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly outage: Outage;
+  /** Others use the server, too, and one of them has got what it asked for: until then nothing is known of who answers. */
+  readonly isServing: () => boolean;
   readonly observe: (observation: ReflectorObservation) => void;
   readonly onSynced: () => void;
   readonly onContact: () => void;
@@ -53,6 +55,8 @@ const FAILURES_BEFORE_RELIST = 5;
 /** Lists in a row that say that there is no such resource, before that is believed: at first, and of one that was there. */
 const ABSENCES_AT_FIRST = 4;
 const ABSENCES = 2;
+/** As many times as long, at most, does the next list wait while the server has given nobody what he asked for. */
+const MOST_DOUBTS = 8;
 
 /** Before the next step. */
 interface Pause {
@@ -105,7 +109,7 @@ const list = async (options: MirrorOptions, state: State, signal: AbortSignal): 
 const listFailed = (options: MirrorOptions, state: State, error: unknown): Pause => {
   const isGone = isAway(error);
   if (!isGone) options.outage.answered(error);
-  if (options.optional && isNotFound(error)) return pause(absent(options, state, error));
+  if (options.optional && isAbsentResource(error)) return pause(absent(options, state, error));
   state.absences = 0;
   state.listFailures += 1;
   return pause(failed(options, 'list', error, state.listFailures), isGone);
@@ -117,10 +121,14 @@ const listFailed = (options: MirrorOptions, state: State, error: unknown): Pause
  * definition that is deleted takes its objects with it, and the watch tells of each.
  */
 const absent = (
-  { timings, observe, store, onContact, onSynced }: MirrorOptions,
+  { timings, observe, store, isServing, onContact, onSynced }: MirrorOptions,
   state: State,
   error: unknown,
 ): number => {
+  if (!isServing()) {
+    state.listFailures += 1;
+    return timings.doubtMs * Math.min(state.listFailures, MOST_DOUBTS);
+  }
   state.absences += 1;
   if (state.absences < (state.isKnown ? ABSENCES : ABSENCES_AT_FIRST)) {
     // At a start it is the usual answer of a cluster without the definitions, and no failure.

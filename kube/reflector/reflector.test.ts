@@ -1,6 +1,20 @@
 import { describe, expect, it } from 'vitest';
+import { KubeError } from '../errors.ts';
+import { createOutage } from '../outage.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../resources.ts';
-import { arrive, bench, kinds, namespace, remove, reset, start, status, useBench, write } from './bench.suite.ts';
+import {
+  absentResource,
+  arrive,
+  bench,
+  kinds,
+  namespace,
+  remove,
+  reset,
+  start,
+  status,
+  useBench,
+  write,
+} from './bench.suite.ts';
 
 useBench();
 
@@ -194,7 +208,7 @@ describe('a resource that is not served', () => {
 
   it('is not taken for empty at the start before the server has said so four times in a row', async () => {
     await write('a', '1');
-    const absent = { throw: status(404) };
+    const absent = { throw: absentResource() };
     bench.faulty.lists.push(absent, absent, absent, { throw: reset() }, absent, absent, absent);
     const reflector = await start({ optional: true });
     for (let at = 0; at < 8 && bench.faulty.lists.length > 0; at += 1) {
@@ -206,9 +220,31 @@ describe('a resource that is not served', () => {
     expect(bench.changes).toEqual(['added default/a  1']);
   });
 
+  it('is not taken for empty because of a page of a proxy', async () => {
+    const page = new KubeError('ERR_KUBE_STATUS', 'list: <h1>404 page not found</h1> (404)', { status: 404 });
+    await write('a', '1');
+    bench.faulty.lists.push(...Array.from({ length: 5 }, () => ({ throw: page })));
+    const reflector = await start({ optional: true });
+    await bench.clock.advance(10_000);
+    expect(kinds().slice(0, 5)).toEqual(Array(5).fill('failed'));
+    await bench.clock.advance(10_000);
+    expect([reflector.size, kinds().includes('absent')]).toEqual([1, false]);
+  });
+
+  it('is not taken for empty before the server has given anybody what he asked for', async () => {
+    const outage = createOutage({ clock: bench.clock, random: () => 0 });
+    const reflector = await start({ resource: things, optional: true, outage });
+    outage.answered(status(404));
+    await bench.clock.advance(60_000);
+    expect([reflector.synced, kinds()]).toEqual([false, []]);
+    outage.answered();
+    await bench.clock.advance(3_000);
+    expect([reflector.synced, kinds()]).toEqual([true, ['absent']]);
+  });
+
   it('is gone when the server says so twice in a row, and not before', async () => {
     await write('a', '1');
-    const [lost, absent] = [{ throw: status(410) }, { throw: status(404) }];
+    const [lost, absent] = [{ throw: status(410) }, { throw: absentResource() }];
     bench.faulty.watches.push(lost, lost);
     bench.faulty.lists.push(undefined, absent, undefined, absent, absent);
     const reflector = await start({ optional: true });

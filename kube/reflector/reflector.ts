@@ -33,6 +33,7 @@ export const createReflector = <T, I extends string = never>(options: ReflectorO
     clock,
     random,
     outage,
+    isServing: () => options.outage === undefined || outage.hasServed,
     observe,
     onSynced: flag.set,
     onContact: () => {
