@@ -1,6 +1,7 @@
 /** What firewalls make of answers about policies. */
 import { describe, expect, it } from 'vitest';
 import { parseCidr } from '../../../net/cidr.ts';
+import { parseIp } from '../../../net/ip.ts';
 import type { PolicyPod } from '../../inputs/policies/types.ts';
 import type { Problem } from '../../inputs/problem.ts';
 import type { AdminRuleFact } from '../../model/policies/facts.ts';
@@ -60,6 +61,42 @@ describe('a firewall', () => {
 
   it.each(['10.20.9.9', '172.16.1.10'])('is not about %s, which is of the cluster', (peer) => {
     expect(ask(sources(false), peer)).toMatchObject({ verdict: 'open', families: [] });
+  });
+
+  it('is asked about the endpoints of a Service, as is every policy, and not about its addresses', () => {
+    const its = sources(true);
+    const service = {
+      name: 'web',
+      namespace: 'red',
+      affinitySeconds: undefined,
+      healthCheckNodePort: undefined,
+    } as const;
+    const ports = [{ name: '', protocol: 'TCP', port: 443 }] as const;
+    const policies = { externalTrafficPolicy: 'Cluster', internalTrafficPolicy: 'Cluster', createdAt: '' } as const;
+    const addresses = { clusterIps: ['172.16.1.10'].map(parseIp), externalIps: ['192.0.2.7'].map(parseIp) };
+    const fact = { ...service, ...policies, ...addresses, ports, loadBalancerIps: [] };
+    its.facts.set('service', 'red/web', fact);
+    const endpoints = ['10.20.1.5', '10.20.2.5'].map((ip) => ({ ip: parseIp(ip) }));
+    const slice = { name: 's', family: 4, ports: [{ ...ports[0], port: 8443 }], terminating: [] } as const;
+    its.facts.set('serviceSlices', 'red/web', [
+      { ...slice, madeFor: 'primary', network: 'red_net', ready: endpoints },
+      { ...slice, madeFor: 'default', ready: [{ ip: parseIp('10.128.0.5') }] },
+    ]);
+    const about =
+      'of Service red/web, and policies decide about its endpoints: ask with 10.20.1.5:8443, 10.20.2.5:8443';
+    expect(ask(its, '172.16.1.10')).toMatchObject({
+      ...{ verdict: 'unknown', message: `172.16.1.10 is the ClusterIP ${about}`, families: [] },
+    });
+    expect(ask(its, '192.0.2.7')).toMatchObject({ verdict: 'unknown', message: `192.0.2.7 is an address ${about}` });
+    // No load balancer has this port, nor that of a Service of another network.
+    expect(ask(its, '172.16.1.10', 80)).toMatchObject({ verdict: 'denied' });
+    its.facts.set('service', 'blue/web', { ...fact, namespace: 'blue', clusterIps: ['172.16.1.11'].map(parseIp) });
+    expect(ask(its, '172.16.1.11')).toMatchObject({ verdict: 'denied' });
+    its.facts.set('serviceSlices', 'red/web', undefined);
+    expect(ask(its, '172.16.1.10')).toMatchObject({
+      verdict: 'unknown',
+      message: expect.stringContaining('it has none'),
+    });
   });
 
   it('opens nothing that network policies close, or administrators', () => {

@@ -4,6 +4,8 @@ import { type Ip, isIp, parseIp } from '../../../net/ip.ts';
 import { type HostView, hostPeers } from '../../inputs/policies/host-peers.ts';
 import type { PolicyPod } from '../../inputs/policies/types.ts';
 import { nodeSubnetsId } from '../../model/facts.ts';
+import type { EndQuestion } from './pod-end.ts';
+import { serviceProblem } from './service-address.ts';
 import type { PolicyReportSources } from './sources.ts';
 
 export interface PeerEnd {
@@ -26,13 +28,18 @@ const hostView = (facts: PolicyReportSources['facts'], node: string): HostView =
 /** @param network of the pod itself, where a policy selects it */
 export const peersOf = (
   { facts, policyLookup }: PolicyReportSources,
-  peer: string,
+  { peer, direction, packet }: EndQuestion,
   own: PolicyPod,
   network: string | undefined,
 ): PeerEnd => {
   const here = network ?? networkOfNamespace(facts, own.namespace);
   if (here === undefined) return unknown(`namespace ${own.namespace} waits for its primary network`);
-  if (isIp(peer)) return { network: here, addresses: [parseIp(peer)], verdict: 'unknown' };
+  if (isIp(peer)) {
+    const ip = parseIp(peer);
+    const services = { network: here, isHere: (namespace: string) => networkOfNamespace(facts, namespace) === here };
+    const problem = direction === 'Egress' ? serviceProblem(facts, ip, services, packet) : undefined;
+    return problem === undefined ? { network: here, addresses: [ip], verdict: 'unknown' } : unknown(problem, here);
+  }
   const other = policyLookup.pod(peer);
   if (other === undefined) return unknown(`${peer} is not known: there is no such pod`, here);
   if (other.finished) return unknown(`${peer} has ended`, here);

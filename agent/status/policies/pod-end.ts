@@ -72,7 +72,7 @@ export const podEnd = (
   const fact = facts.get('podPolicy', idOn(pod, question.network));
   const other =
     question.network === undefined
-      ? peersOf(sources, peer, own, fact?.network)
+      ? peersOf(sources, question, own, fact?.network)
       : attachedPeer(sources, peer, question.network);
   const network = {
     ...(other.network !== undefined && { network: other.network }),
