@@ -3,6 +3,7 @@
  * one fails or a pod goes. Needs root and `make build`; builds the plugins once.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
+import { parseAttachedNetworks } from '../../api/annotations/attached-networks.ts';
 import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { FAMILIES, type Family, type Ip, ipFamily, parseIp } from '../../net/ip.ts';
 import type { ManifestObject } from '../../sandbox/index.ts';
@@ -89,6 +90,20 @@ describe('a pod that selects a network of another plugin', () => {
 
   it('has what the second plugin of the chain has set', async () => {
     expect(await inPod('a', 'cat', '/proc/sys/net/ipv4/conf/net1/arp_filter')).toBe('1');
+  });
+
+  it('has it in its network-status, behind its own networks, as its plugin reports it', async () => {
+    const networks = await eventually(async () => {
+      const { annotations = {} } = (await (await cluster().objects()).get('pod', 'plain/a')).metadata;
+      return parseAttachedNetworks(annotations[POD_ANNOTATIONS.networkStatus] ?? '', 'plain/a');
+    });
+    expect(networks.map(({ name, interface: device }) => `${name} ${device}`)).toEqual([
+      ...['ovn-kubernetes eth0', 'plain/flat net2', 'plain/lan net1'],
+    ]);
+    expect(networks.at(-1)).toMatchObject({
+      ips: [await addressOf('a', 'net1', 4), await addressOf('a', 'net1', 6)],
+      mac: await inPod('a', 'cat', '/sys/class/net/net1/address'),
+    });
   });
 
   it('has the address and the MAC that it asks for', async () => {
