@@ -17,33 +17,51 @@ export const ignoredByNetworks = (
   const requests = ignoredRequests(pod.annotations, pod.key).flatMap(({ nad, message }) =>
     nad === undefined || registry.nad(nad) !== undefined ? [message] : [],
   );
-  return [...requests, ...ignoredOnLayer3(pod, labels, registry)];
+  return [...requests, ...ignoredByNodes(pod, labels, registry)];
 };
 
-/** The agent of its node allocates the addresses of a layer-3 network, from the node's subnet, and follows no request. */
-const ignoredOnLayer3 = (pod: PodFacts, labels: Labels | undefined, registry: NetworkRegistry): readonly string[] => {
-  if (labels === undefined || pod.annotations.defaultNetwork === undefined) return [];
-  const primary = registry.primaryOf(pod.namespace, labels);
-  if (primary.kind !== 'network' || primary.nad.conf.topology !== 'layer3') return [];
-  const asked = readable(pod.annotations.defaultNetwork, pod.key);
-  const ignored = [
-    ...((asked?.ips ?? []).length > 0 ? ['ips'] : []),
-    ...(asked?.mac === undefined ? [] : ['mac']),
-    ...(asked?.ipamClaim === undefined ? [] : ['ipam-claim-reference']),
+/**
+ * The agent of its node allocates the addresses of the default network and of layer-3 networks, from the node's subnet, and follows no
+ * request. On layer 2 requests are followed, or refuse the pod (`podAttachments`).
+ */
+const ignoredByNodes = (pod: PodFacts, labels: Labels | undefined, registry: NetworkRegistry): readonly string[] => {
+  const { defaultNetwork, primaryClaim } = pod.annotations;
+  if (labels === undefined || (defaultNetwork === undefined && primaryClaim === undefined)) return [];
+  const why = whyNodesGive(pod.namespace, labels, registry);
+  if (why === undefined) return [];
+  const asked = readRequest(defaultNetwork, pod.key);
+  if ('unreadable' in asked) return [`${asked.unreadable}: ignored`, ...claimed(primaryClaim, why)];
+  const keys = [
+    ...(asked.ips.length > 0 ? ['ips'] : []),
+    ...(asked.mac === undefined ? [] : ['mac']),
+    ...(asked.ipamClaim === undefined ? [] : ['ipam-claim-reference']),
   ];
-  const { name } = primary.nad.conf;
-  return ignored.map(
-    (key) =>
-      `${POD_ANNOTATIONS.defaultNetwork}: ${key} has no effect: network ${name} has topology Layer3, where the node allocates addresses; use Layer2 for static ones`,
-  );
+  return [
+    ...keys.map((key) => `${POD_ANNOTATIONS.defaultNetwork}: ${key} has no effect: ${why}`),
+    ...claimed(primaryClaim, why),
+  ];
 };
 
-/** What can't be read has no effect on such a network either, and nothing in it is a request. */
-const readable = (text: string, pod: string): NetworkSelection | undefined => {
+const claimed = (claim: string | undefined, why: string): readonly string[] =>
+  claim === undefined ? [] : [`${POD_ANNOTATIONS.primaryClaim} has no effect: ${why}`];
+
+const whyNodesGive = (namespace: string, labels: Labels, registry: NetworkRegistry): string | undefined => {
+  const primary = registry.primaryOf(namespace, labels);
+  if (primary.kind === 'default')
+    return `namespace ${namespace} has no primary network, and on the default network the node allocates addresses`;
+  if (primary.kind !== 'network' || primary.nad.conf.topology !== 'layer3') return undefined;
+  const { name } = primary.nad.conf;
+  return `network ${name} has topology Layer3, where the node allocates addresses; use Layer2 for static ones`;
+};
+
+type Request = Pick<NetworkSelection, 'ips' | 'mac' | 'ipamClaim'>;
+
+const readRequest = (text: string | undefined, pod: string): Request | { readonly unreadable: string } => {
+  if (text === undefined) return { ips: [] };
   try {
     return parseDefaultNetworkSelection(text, pod);
   } catch (error) {
-    if (error instanceof ApiError) return undefined;
+    if (error instanceof ApiError) return { unreadable: `${error.object}: ${error.message}` };
     throw error;
   }
 };

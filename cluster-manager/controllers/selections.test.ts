@@ -50,8 +50,45 @@ it('what nothing follows is an event, once it is about a network of ours', async
   expect(events.every(({ type }) => type === 'Warning')).toBe(true);
 });
 
+const DEFAULT_NETWORK = 'v1.multus-cni.io/default-network';
+const PRIMARY_CLAIM = 'k8s.ovn.org/primary-udn-ipamclaim';
+
+describe('what is asked of a network whose addresses the node gives', () => {
+  const asked = { namespace: 'ovn-kubernetes', name: 'default', 'ipam-claim-reference': 'c' };
+  const annotated = (key: string, request: string) =>
+    pod(key, { annotations: { [DEFAULT_NETWORK]: request, [PRIMARY_CLAIM]: 'c' } });
+
+  it('is an event on the default network, also where it cannot be read', async () => {
+    await cluster.createAndSettle(
+      annotated('other/asks', JSON.stringify([{ ...asked, mac: '02:00:00:00:00:09' }])),
+      annotated('other/broken', '{'),
+    );
+    const why =
+      'has no effect: namespace other has no primary network, and on the default network the node allocates addresses';
+    expect(eventsAbout('asks')).toEqual([
+      `RequestIgnored: ${DEFAULT_NETWORK}: mac ${why}`,
+      `RequestIgnored: ${DEFAULT_NETWORK}: ipam-claim-reference ${why}`,
+      `RequestIgnored: ${PRIMARY_CLAIM} ${why}`,
+    ]);
+    const [unreadable, claim] = eventsAbout('broken');
+    expect(unreadable).toMatch(
+      /^RequestIgnored: annotation v1.multus-cni.io\/default-network of Pod other\/broken: .*: ignored$/,
+    );
+    expect(claim).toBe(`RequestIgnored: ${PRIMARY_CLAIM} ${why}`);
+  });
+
+  it('is an event on a layer-3 network where it cannot be read, and one for the claim', async () => {
+    await cluster.createAndSettle(tenant('ns'), layer3Udn('ns/net', ['10.20.0.0/16']), annotated('ns/broken', '{'));
+    const [unreadable, claim, ...more] = eventsAbout('broken');
+    expect(unreadable).toMatch(/of Pod ns\/broken: .*: ignored$/);
+    expect(claim).toMatch(
+      /^RequestIgnored: k8s.ovn.org\/primary-udn-ipamclaim has no effect: network ns_net has topology/,
+    );
+    expect(more).toEqual([]);
+  });
+});
+
 describe('a static address on a layer-3 primary network', () => {
-  const DEFAULT_NETWORK = 'v1.multus-cni.io/default-network';
   const asked = { namespace: 'ovn-kubernetes', name: 'default', ips: ['10.20.0.9/16', 'fd20::9/64'] };
   const asking = pod('ns/p', {
     annotations: { [DEFAULT_NETWORK]: JSON.stringify([{ ...asked, mac: '02:00:00:00:00:09' }]) },
