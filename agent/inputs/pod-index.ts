@@ -9,6 +9,7 @@ import type { PodFact } from '../model/facts.ts';
 import { TrackedView } from '../model/tracked-view.ts';
 import type { LocalSettings } from '../model/view.ts';
 import { AddressClaims } from './address-claims.ts';
+import { withKeptLimits } from './kept-limits.ts';
 import { withKeptNetworks } from './kept-networks.ts';
 import { type EvaluatedPod, evaluatePod } from './pod-evaluation.ts';
 import type { PodProjection } from './pod-projection.ts';
@@ -82,7 +83,8 @@ export class PodIndex {
   #factOf(key: string, { fact, isNameTaken }: EvaluatedPod, hasRivals: boolean): PodFact {
     if (isNameTaken) return fact;
     const own = hasRivals ? this.#withoutRefused(key, this.#withItsCgroup(key, fact)) : fact;
-    const { barred, ...kept } = withKeptNetworks(this.#facts.get('pod', key), own);
+    const before = this.#facts.get('pod', key);
+    const { barred, ...kept } = withKeptLimits(before, withKeptNetworks(before, own));
     if (barred === undefined) return kept;
     // It runs with what it had, which is written again over what somebody else wrote.
     const { lost } = kept;

@@ -114,8 +114,10 @@ export interface PodFact {
   readonly unreadableSelection?: string | undefined;
   /** Limits of its primary interface, by `kubernetes.io/ingress-bandwidth` and `kubernetes.io/egress-bandwidth`. */
   readonly bandwidth?: Bandwidth | undefined;
-  /** Why these annotations cannot be read. Then nothing is limited. */
+  /** Why these annotations cannot be read. Of a pod that is known `bandwidth` is what they said before. */
   readonly unreadableBandwidth?: string | undefined;
+  /** By NAD key: limits of interfaces that it does not select any more, or not readably, and still has. */
+  readonly keptLimits?: ReadonlyMap<string, Bandwidth> | undefined;
   /** What it asks for in vain. */
   readonly ignored?: readonly IgnoredRequest[] | undefined;
   /** Its addresses by NAD key. */

@@ -83,6 +83,15 @@ it('follows the annotations', () => {
   expect(limits(it)).toEqual([]);
 });
 
+it('limits an interface that the pod still has by what its selection said', () => {
+  const it = cluster();
+  it.facts.set('pod', 'red/a', {
+    ...it.facts.get('pod', 'red/a')!,
+    keptLimits: new Map([['red/flat', { egressRate: 5_000_000 }]]),
+  });
+  expect(limits(it)[1]).toBe('  qos from-lport priority 100 (inport == "red.flat_red_a"): burst=1250 rate=5000');
+});
+
 it('limits a pod where it runs, not on the other nodes', () => {
   const selects = '[{"name":"flat","bandwidth":{"egressRate":5000000}}]';
   expect(limits(cluster({ selects, node: 'node2' }))).toEqual([]);

@@ -14,11 +14,13 @@ import { qosKey, switchKey } from '../../model/row-keys.ts';
 
 /** What the pod's annotations say of this interface: of its primary one those of Kubernetes, of a selected one its selection. */
 export const bandwidthOf = (
-  { bandwidth, selected = [] }: Pick<PodFact, 'bandwidth' | 'selected'>,
+  { bandwidth, selected = [], keptLimits }: Pick<PodFact, 'bandwidth' | 'selected' | 'keptLimits'>,
   nadKey: string,
   { role }: Pick<PodNetworkEntry, 'role'>,
 ): Bandwidth | undefined =>
-  role === 'primary' ? bandwidth : selected.find((selection) => selection.nadKey === nadKey)?.bandwidth;
+  role === 'primary'
+    ? bandwidth
+    : (selected.find((selection) => selection.nadKey === nadKey)?.bandwidth ?? keptLimits?.get(nadKey));
 
 interface LimitedPort {
   /** Of the switch port. */
