@@ -51,6 +51,32 @@ describe('an address that two pods have', () => {
   });
 });
 
+describe('pods of one virtual machine', () => {
+  const machine = { machine: 'vm', ips: { 'b/net': '10.0.0.3/24' } };
+
+  it('have one port at a time, wherever they are, and the younger hears why', () => {
+    const it = setUp();
+    it.put('b/source', { ...machine, tunnelId: 17, node: 'node2', second: 1 });
+    it.put('b/target', { ...machine, tunnelId: 18, second: 2 });
+    expect([it.networks('b/source'), it.networks('b/target')]).toEqual([['b/net'], []]);
+    const why =
+      'live migration is not supported yet: pod b/source of the same virtual machine has the addresses and the MAC until it is gone or has finished';
+    expect(it.refused('b/target')).toEqual([['b/net', why]]);
+    it.put('b/source', { ...machine, tunnelId: 17, node: 'node2', second: 1, phase: 'Succeeded' });
+    expect([it.networks('b/target'), it.refused('b/target')]).toEqual([['b/net'], []]);
+  });
+
+  it.each([
+    ['another machine', { ...machine, machine: 'other' }],
+    ['none', { ips: machine.ips }],
+  ])('are told from pods of %s', (_, other) => {
+    const it = setUp();
+    it.put('b/source', { ...machine, tunnelId: 17, second: 1 });
+    it.put('b/target', { ...other, tunnelId: 18, second: 2 });
+    expect(it.refused('b/target')[0]?.[1]).toMatch(/belongs to pod b\/source/);
+  });
+});
+
 it.each([
   ['MAC', { mac: '0a:58:00:00:00:01' }, /^MAC 0a:58:00:00:00:01 on network b\/net belongs to pod b\/a$/],
   ['port key', { tunnelId: 17 }, /^port key 17 on network b\/net belongs to pod b\/a$/],

@@ -108,14 +108,24 @@ export class PodIndex {
         const things = thingsOf(entry).flatMap((thing) => {
           const claimed = this.#thingOn(nadKey, thing);
           const rival = this.#claims.rivalOf(key, claimed);
-          return rival === undefined ? [] : [`${claimed} belongs to pod ${rival}`];
+          return rival === undefined ? [] : [{ rival, text: `${claimed} belongs to pod ${rival}` }];
         });
-        return things.length === 0 ? [] : [[nadKey, things.join('; ')]];
+        const [migrates] = things.flatMap(({ rival }) =>
+          this.#areOneMachine(key, rival) ? [migratesFrom(rival)] : [],
+        );
+        return things.length === 0 ? [] : [[nadKey, migrates ?? things.map(({ text }) => text).join('; ')]];
       }),
     );
     if (taken.size === 0) return fact;
     const networks: PodNetworks = new Map([...fact.networks].filter(([nadKey]) => !taken.has(nadKey)));
     return { ...fact, networks, refused: new Map([...(fact.refused ?? []), ...taken]) };
+  }
+
+  /** Pods of one virtual machine have the same addresses and MAC on purpose, one after the other. */
+  #areOneMachine(pod: string, other: string): boolean {
+    const [one, another] = [pod, other].map((key) => this.#get(key));
+    if (one?.machine === undefined || one.machine !== another?.machine) return false;
+    return one.fact.namespace === another.fact.namespace;
   }
 
   #thingOn(nadKey: string, thing: string): string {
@@ -129,6 +139,10 @@ interface Evaluation extends EvaluatedPod, FactReader {
 
 const isStatic = ({ uid, runtimeUid }: PodFact): boolean => runtimeUid !== uid;
 const cgroupOf = ({ runtimeUid }: PodFact): string => `cgroup ${runtimeUid}`;
+
+/** Two ports of a switch with one MAC would each get what is for the other: the older pod has it. */
+const migratesFrom = (pod: string): string =>
+  `live migration is not supported yet: pod ${pod} of the same virtual machine has the addresses and the MAC until it is gone or has finished`;
 
 /** What no two pods of a network may share. */
 const thingsOf = ({ ipAddresses, mac, tunnelId }: PodNetworkEntry): string[] => [

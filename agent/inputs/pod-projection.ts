@@ -5,7 +5,7 @@ import { attachmentsOf, parseNetworkSelections } from '../../api/annotations/net
 import { parseOpenDefaultPorts } from '../../api/annotations/open-default-ports.ts';
 import { parsePodBandwidth } from '../../api/annotations/pod-bandwidth.ts';
 import { type PodNetworks, parsePodNetworks } from '../../api/annotations/pod-networks.ts';
-import { POD_ANNOTATIONS } from '../../api/names.ts';
+import { KUBEVIRT, POD_ANNOTATIONS } from '../../api/names.ts';
 import { parseWith } from '../../api/parse.ts';
 import { equalBut } from '../../kube/json-equal.ts';
 import type { KubeObject } from '../../kube/types.ts';
@@ -15,6 +15,8 @@ import { type Problem, readOr } from './problem.ts';
 export interface PodProjection {
   readonly fact: PodFact;
   readonly createdAt: string;
+  /** The virtual machine that runs in it, of its namespace; who writes labels may say so of any pod. */
+  readonly machine: string | undefined;
   /** The annotation that `fact.networks` was read from, for who changes it. */
   readonly annotation: string | undefined;
   /** The annotation that `fact.selected` was read from. */
@@ -68,6 +70,7 @@ export const projectPod = (
       ...openPortsOf(openPortsAnnotation, key, problems),
     },
     createdAt: metadata.creationTimestamp ?? '',
+    machine: metadata.labels?.[KUBEVIRT.machine],
     annotation,
     selectionAnnotation: metadata.annotations?.[POD_ANNOTATIONS.selection],
     openPortsAnnotation,

@@ -18,6 +18,8 @@ interface PodInput {
   /** Default: `node1`. */
   readonly node?: string;
   readonly selects?: string;
+  /** Label: the virtual machine that runs in it. */
+  readonly machine?: string;
   /** By NAD key. Undefined: no annotation. */
   readonly ips?: Readonly<Record<string, string>>;
 }
@@ -26,7 +28,7 @@ export const projection = (
   key: string,
   { uid = `uid-${key}`, second = 0, phase = 'Running', ips, mac, tunnelId, hostNetwork = false, ...rest }: PodInput,
 ) => {
-  const { staticUid, selects, node = 'node1' } = rest;
+  const { staticUid, selects, machine, node = 'node1' } = rest;
   const [namespace = '', name = ''] = key.split('/');
   const entries = Object.entries(ips ?? {}).map(([nad, ip]) => [
     nad,
@@ -38,7 +40,8 @@ export const projection = (
     ...(staticUid && { 'kubernetes.io/config.mirror': staticUid, 'kubernetes.io/config.hash': staticUid }),
   };
   const creationTimestamp = `2026-01-01T00:00:0${second}Z`;
-  const metadata = { name, namespace, uid, resourceVersion: '1', creationTimestamp, annotations };
+  const labels = machine === undefined ? {} : { 'vm.kubevirt.io/name': machine };
+  const metadata = { name, namespace, uid, resourceVersion: '1', creationTimestamp, labels, annotations };
   const spec = { nodeName: node, hostNetwork };
   return projectPod({ metadata, spec, status: { phase } } as unknown as KubeObject, 'node1');
 };
