@@ -1,5 +1,6 @@
 /**
  * Pods are no DHCP servers and no routers: the first answer would give the others their addresses, routes and name servers.
+ * Without IPAM a network may have a DHCP server of its tenant's own, and so has a physical network: what is dropped there is on br-ex.
  * OVN's own answers are made behind this ACL. It lets no ACL stop router advertisements, so that a flow has to (ADR 41).
  */
 import { rowRef } from '../../../ovsdb/desired/types.ts';
@@ -10,7 +11,7 @@ import { controllerName } from '../../model/names.ts';
 import { ACL_RANKS } from '../../model/registry/acls.ts';
 import { aclKey, switchKey } from '../../model/row-keys.ts';
 import { DHCP_CLIENT_PORTS } from '../shared/dhcp.ts';
-import { podSwitchName, routedNetwork } from '../shared/local-network.ts';
+import { podSwitchName, programmedNetwork } from '../shared/local-network.ts';
 
 const TO_CLIENTS = `udp.dst == {${Object.values(DHCP_CLIENT_PORTS).join(', ')}}`;
 
@@ -18,8 +19,10 @@ export const serverAnswers: FeatureOver<'network'> = {
   name: 'server-answers',
   over: 'network',
   render: ({ network: name }, view) => {
-    const network = routedNetwork(name, view)?.network;
-    if (network === undefined) return EMPTY_FRAGMENT;
+    const found = programmedNetwork(name, view);
+    if (found === undefined || found.subnets.length === 0) return EMPTY_FRAGMENT;
+    const { network } = found;
+    if (network.topology === 'localnet') return EMPTY_FRAGMENT;
     const onSwitch = podSwitchName(network, view.node);
     const owner = { 'k8s.ovn.org/name': onSwitch };
     const { id, externalIds } = databaseId(controllerName(name), 'ServerAnswers', owner);

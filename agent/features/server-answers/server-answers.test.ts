@@ -40,6 +40,21 @@ it('each switch with pods has its own, and no other switch has one', () => {
   expect([...found.values()].map((acls) => acls.length)).toEqual([1, 1, 1]);
 });
 
+it('secondary networks with IPAM have it; without IPAM a server of the tenant’s own is possible, and on a physical network', () => {
+  const of = cluster();
+  const secondary = { role: 'secondary', namespace: 'red' } as const;
+  of.network('red_flat', { ...secondary, id: 20, topology: 'layer2', subnets: ['10.90.0.0/24'], nad: 'flat' });
+  of.network('red_bare', { ...secondary, id: 21, topology: 'layer2', subnets: [], nad: 'bare' });
+  of.network('red_wide', { ...secondary, id: 22, topology: 'layer3', subnets: ['10.91.0.0/16'], nad: 'wide' });
+  of.subnets('node1', 'red_wide', ['10.91.1.0/24']);
+  of.network('red_wire', { ...secondary, id: 23, topology: 'localnet', subnets: ['10.92.0.0/24'], nad: 'wire' });
+  of.mapped('physnet', 'br-ex');
+  const own = ['green_ovn_layer2_switch', 'node1', 'red_node1'];
+  expect([...guarded(of).keys()].toSorted()).toEqual(
+    [...own, 'red_flat_ovn_layer2_switch', 'red_wide_node1'].toSorted(),
+  );
+});
+
 it('goes with the network', () => {
   const of = cluster();
   of.render();
