@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parseCidr } from '../net/cidr.ts';
 import { parseIp } from '../net/ip.ts';
-import { gatewayIp, gatewayMac, managementIp, managementMac } from './network.ts';
+import { parseClusterConfig } from './cluster-config.ts';
+import { parseNetConf } from './net-conf.ts';
+import { gatewayIp, gatewayMac, managementIp, managementMac, networkOfNetConf } from './network.ts';
 
 const DEFAULTS = { defaultGatewayIps: [], infrastructureSubnets: [] };
 const [v4, v6] = [parseCidr('192.168.1.0/24'), parseCidr('fd00:10:128::/64')];
@@ -64,4 +66,17 @@ describe('infrastructure subnets', () => {
       ['fd00:10:128::f1', 'fd00:10:128::f2'],
     ]);
   });
+});
+
+it.each([
+  ['of a tunnel', 'layer2', {}, 1400],
+  ['of the physical network', 'localnet', {}, 1500],
+  ['that it names', 'localnet', { mtu: 9000 }, 9000],
+])('the MTU of a network that is written by hand is that %s', (_, topology, more, mtu) => {
+  const config = {
+    ...{ cniVersion: '1.1.0', type: 'ovn-k8s-cni-overlay', name: 'dc', netAttachDefName: 'a/dc' },
+    ...{ topology, role: 'secondary', ...more },
+  };
+  const conf = parseNetConf(JSON.stringify(config), { namespace: 'a', name: 'dc' });
+  expect(networkOfNetConf(conf!, parseClusterConfig()).mtu).toBe(mtu);
 });

@@ -87,12 +87,18 @@ export const networkOfNetConf = (conf: NetConf, config: ClusterConfig): Network 
   subnets: conf.topology === 'layer3' ? conf.subnets.map(withHostPrefix) : conf.subnets.map(({ cidr }) => ({ cidr })),
   joinSubnets: conf.role === 'primary' ? onePerFamily(conf.joinSubnets, config.udnJoinSubnets) : [],
   transitSubnets: transitSubnetsOf(conf, config),
-  mtu: conf.mtu ?? config.mtu,
+  mtu: conf.mtu ?? (conf.topology === 'localnet' ? localnetMtu(config) : config.mtu),
   excludedSubnets: conf.excludeSubnets,
   reservedSubnets: conf.reservedSubnets,
   infrastructureSubnets: conf.infrastructureSubnets,
   defaultGatewayIps: conf.defaultGatewayIps,
 });
+
+/** Where nothing else is said, that of what the tunnels go through: a localnet has none to leave room for. */
+export const localnetMtu = ({ mtu }: Pick<ClusterConfig, 'mtu'>): number => mtu + TUNNEL_OVERHEAD;
+
+/** Bytes, of Geneve over either family. */
+const TUNNEL_OVERHEAD = 100;
 
 /** The families of a network's pods, IPv4 first; empty without IPAM. */
 export const networkFamilies = ({ subnets }: Pick<Network, 'subnets'>): Family[] =>

@@ -2,6 +2,7 @@
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { ApiError } from '../../api/errors.ts';
 import { formatNetConf, type NetConf, parseNetConf } from '../../api/net-conf.ts';
+import { localnetMtu } from '../../api/network.ts';
 import { refuseOverlaps } from '../../api/network-overlap.ts';
 import type { NetworkFacts, NetworkSpec } from '../facts/network-facts.ts';
 import { transitSubnetsFor } from './transit-subnets.ts';
@@ -64,7 +65,6 @@ const toNetConf = (spec: NetworkSpec, name: string, netAttachDefName: string, cl
   };
 };
 
-/** There is no tunnel to leave room for: without an `mtu` of its own it has that of what the tunnels go through. */
 const localnetConf = (
   { subnets = [], excludeSubnets = [], physicalNetworkName, mtu, vlan, ipam }: Localnet,
   name: string,
@@ -76,7 +76,7 @@ const localnetConf = (
   netAttachDefName,
   topology: 'localnet',
   role: 'secondary',
-  mtu: mtu ?? cluster.mtu + TUNNEL_OVERHEAD,
+  mtu: mtu ?? localnetMtu(cluster),
   subnets: subnets.map((cidr) => ({ cidr })),
   excludeSubnets,
   reservedSubnets: [],
@@ -90,6 +90,3 @@ const localnetConf = (
 });
 
 type Localnet = NonNullable<NetworkSpec['localnet']>;
-
-/** Bytes, of Geneve over either family. */
-const TUNNEL_OVERHEAD = 100;
