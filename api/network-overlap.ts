@@ -1,8 +1,9 @@
 /** Ranges that a network may not use because the cluster, or the network itself, uses them already. */
-import { type Cidr, cidrContains, cidrFamily, cidrsOverlap, prefixLength } from '../net/cidr.ts';
+import { type Cidr, cidrContains, cidrFamily, cidrsOverlap, prefixLength, subnetAt } from '../net/cidr.ts';
 import type { ClusterConfig } from './cluster-config.ts';
 import { ApiError } from './errors.ts';
 import type { NetConf } from './net-conf.ts';
+import type { Network } from './network.ts';
 
 /**
  * User-defined networks may overlap each other, but none of the ranges that every pod reaches beside its own network.
@@ -23,6 +24,24 @@ export const refuseOverlaps = (conf: NetConf, config: ClusterConfig): void => {
       field: range.field,
     });
   }
+};
+
+/** What pods of both networks may be given, where nobody tells them apart. */
+export const sharedSubnets = (
+  a: Pick<Network, 'subnets' | 'excludedSubnets'>,
+  b: Pick<Network, 'subnets' | 'excludedSubnets'>,
+): Cidr[] => {
+  const excluded = [...a.excludedSubnets, ...b.excludedSubnets];
+  return a.subnets
+    .flatMap((one) => b.subnets.flatMap((other) => commonOf(one.cidr, other.cidr) ?? []))
+    .filter((common) => !isCovered(common, excluded));
+};
+
+const isCovered = (cidr: Cidr, parts: readonly Cidr[]): boolean => {
+  const inside = parts.filter((part) => cidrsOverlap(part, cidr));
+  if (inside.some((part) => cidrContains(part, cidr))) return true;
+  if (inside.length === 0) return false;
+  return [0, 1].every((half) => isCovered(subnetAt(cidr, prefixLength(cidr) + 1, half), inside));
 };
 
 interface Range {
@@ -51,9 +70,14 @@ const clusterRanges = (conf: NetConf, config: ClusterConfig): Range[] => {
 const defaultJoinSubnets = (conf: NetConf, config: ClusterConfig): Cidr[] =>
   config.udnJoinSubnets.filter((cidr) => !conf.joinSubnets.some((own) => cidrFamily(own) === cidrFamily(cidr)));
 
-/** What two prefixes have in common is the longer of them; nobody gets an address of it when that is excluded. */
+/** The longer one. */
+const commonOf = (a: Cidr, b: Cidr): Cidr | undefined => {
+  if (!cidrsOverlap(a, b)) return undefined;
+  return prefixLength(a) > prefixLength(b) ? a : b;
+};
+
+/** Nobody gets an address of it when that is excluded. */
 const overlapsUnlessExcluded = (a: Cidr, b: Cidr, excluded: readonly Cidr[]): boolean => {
-  if (!cidrsOverlap(a, b)) return false;
-  const common = prefixLength(a) > prefixLength(b) ? a : b;
-  return !excluded.some((part) => cidrContains(part, common));
+  const common = commonOf(a, b);
+  return common !== undefined && !excluded.some((part) => cidrContains(part, common));
 };

@@ -35,6 +35,7 @@ import {
 } from './network-room.ts';
 import { rivalry } from './primary-rivals.ts';
 import { RowNames } from './row-names.ts';
+import { Wires } from './wires.ts';
 
 export type { NadRecord, NadResult, NetworkChange, NetworkRecord };
 
@@ -49,6 +50,7 @@ export class NetworkRegistry {
   readonly #unreadable = new Map<string, string>();
   readonly #networks = new Map<string, NetworkRecord>();
   readonly #rowNames = new RowNames();
+  readonly #wires = new Wires();
   /** Network → the NAD that says what it is: the oldest. */
   readonly #definitions = new Map<string, NadRecord>();
   readonly #reservations = new NetworkReservations();
@@ -283,7 +285,8 @@ export class NetworkRegistry {
   /** @throws NetError, or an Error with the reason why it gets no ids */
   #define(name: string, { conf, metadata }: NadRecord): { change: NetworkChange[]; problem: string[] } {
     const before = this.#networks.get(name);
-    const refusal = refusalOf(conf, this.#cluster) ?? rivalry(this.nadsOf(name), (namespace) => this.nadsIn(namespace));
+    const rival = rivalry(this.nadsOf(name), (namespace) => this.nadsIn(namespace));
+    const refusal = refusalOf(conf, this.#cluster) ?? rival ?? this.#wires.refuse(networkOrNone(conf, this.#cluster));
     const hasId = this.#keys.has(name);
     // What is reserved for another NAD of that name is not yet what a network works with.
     const isOld = hasId && (before !== undefined || !this.#reservations.has(name));
@@ -331,7 +334,7 @@ export class NetworkRegistry {
     if (!isReserved && (this.#byNetwork.has(name) || this.#keys.has(name))) return undefined;
     if (refusalOf(conf, this.#cluster) !== undefined || this.#rowNames.isTaken(name)) return undefined;
     const network = networkOrNone(conf, this.#cluster);
-    if (network === undefined) return undefined;
+    if (network === undefined || this.#wires.refuse(network) !== undefined) return undefined;
     if (!this.#room.hasRoomFor(needsOf(network, namespace), this.#keys.size, isReserved)) return undefined;
     try {
       const keys = this.#assignKeys(network);
@@ -345,10 +348,13 @@ export class NetworkRegistry {
 
   #assignKeys(network: Network): NetworkKeys {
     this.#rowNames.claim(network.name);
-    return this.#keys.assign(network);
+    const keys = this.#keys.assign(network);
+    this.#wires.enter(network);
+    return keys;
   }
 
   #passOnRowNames(name: string): NetworkChange[] {
+    this.#wires.leave(name);
     return this.#rowNames.release(name).flatMap((next) => this.#refresh(next).change);
   }
 
@@ -361,7 +367,7 @@ export class NetworkRegistry {
 
   /** What became free goes to those who wait for it. */
   #passOnRoom(): NetworkChange[] {
-    const changes: NetworkChange[] = [];
+    const changes: NetworkChange[] = this.#wires.freed().flatMap((name) => this.#refresh(name).change);
     const tried = new Set<string>();
     const next = (): string | undefined => this.#room.next(this.#keys.size, (name) => this.#keys.has(name), tried);
     for (let name = next(); name !== undefined; name = next()) {

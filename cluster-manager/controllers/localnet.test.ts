@@ -49,6 +49,26 @@ describe('a localnet', () => {
     expect(await condition('ClusterUserDefinedNetwork', 'lan')).toMatchObject({ status: 'True' });
   });
 
+  it('is refused addresses that an older one on its wire gives, until that one is gone', async () => {
+    cluster.start();
+    const network = localnet({ subnets: ['10.40.0.0/24'] });
+    const second = localnet({ subnets: ['10.40.0.128/25'] });
+    await cluster.createAndSettle(namespace('a', { team: 'a' }), cudn('lan', TEAM_A, network));
+    await cluster.createAndSettle(cudn('second', TEAM_A, second));
+    expect(await annotation('NetworkAttachmentDefinition', 'a/second', 'network-id')).toBeUndefined();
+    const refused = await condition('ClusterUserDefinedNetwork', 'second', 'NetworkAllocationSucceeded');
+    expect(refused).toMatchObject({ status: 'False' });
+    expect(refused?.message).toMatch(
+      /its pods and those of network cluster_udn_lan would get the same addresses of 10.40.0.128\/25 on physical network lan: /,
+    );
+    expect(await condition('ClusterUserDefinedNetwork', 'lan')).toMatchObject({ status: 'True' });
+    await cluster.deleteAndSettle('ClusterUserDefinedNetwork', 'lan');
+    expect(await annotation('NetworkAttachmentDefinition', 'a/second', 'network-id')).toBeDefined();
+    expect(await condition('ClusterUserDefinedNetwork', 'second', 'NetworkAllocationSucceeded')).toMatchObject({
+      status: 'True',
+    });
+  });
+
   it('gives each pod that selects it an address of either family, and no route, gateway or tunnel id', async () => {
     cluster.start();
     const network = localnet({ subnets: ['10.40.0.0/24', 'fd00:40::/64'], excludeSubnets: ['10.40.0.0/30'] });
