@@ -14,6 +14,7 @@ import { AGENT, CLUSTER_MANAGER } from './check/expectations.ts';
 import type { Finding } from './check/finding.ts';
 import { checkDefinitions, checkPermissions, checkPolicies } from './check/installed.ts';
 import { checkKubeProxy, checkNodeProxy, type NodeTraces } from './check/kube-proxy.ts';
+import { checkMultiNetwork } from './check/multi-network.ts';
 import { checkNetworks } from './check/networks.ts';
 import { nodeTraces } from './check/node-traces.ts';
 import { checkOtherInstallations } from './check/other-installations.ts';
@@ -81,6 +82,7 @@ const isInstalled = async (client: KubeClient, { namespace, now }: CheckOptions)
     checkNetworks(client),
     checkKubeProxy(client, namespace),
     checkOthers(client),
+    checkMultiNetwork(client, namespace),
   ]);
   return findings.flat();
 };
