@@ -107,11 +107,12 @@ describe('a policy for a secondary network', () => {
     expect(it.made()).toEqual({});
   });
 
-  it('says of NADs that it is not for, but of those of other plugins', () => {
+  it('says of NADs that it names them in vain, those of other plugins too', () => {
     const it = world().policy('a/p', 'mac, own', ALL);
     it.cluster.foreignNad('a/mac');
     it.cluster.network('a_own', { id: 20, topology: 'layer3', subnets: ['10.9.0.0/16'], namespace: 'a', nad: 'own' });
     expect(it.index.problems().map(({ message }) => message)).toEqual([
+      'k8s.v1.cni.cncf.io/policy-for: NetworkAttachmentDefinition a/mac is of another plugin: ovn-udn does not enforce the policy there',
       'k8s.v1.cni.cncf.io/policy-for: NetworkAttachmentDefinition a/own is of a primary network, whose pods are for NetworkPolicies: the policy is not in effect there',
     ]);
   });

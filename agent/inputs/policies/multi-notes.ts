@@ -27,7 +27,7 @@ export const mergedDescription = (
 });
 
 /**
- * What it names in vain. NADs of other plugins are not: their networks are for other programs to enforce policies on.
+ * What it names in vain: also networks of other plugins, on which other programs may enforce it.
  * @param isSecondary whether a NAD is of a secondary network that is known
  */
 export const notesOfNads = (
@@ -37,13 +37,16 @@ export const notesOfNads = (
   facts: Pick<FactStore, 'get'>,
 ): Problem[] =>
   nads
-    .filter((nad) => !isSecondary(nad) && facts.get('foreignNad', nad) === undefined)
+    .filter((nad) => !isSecondary(nad))
     .map((nad) => ({ object: multiKey(key), severity: 'warning', message: noteOf(nad, facts) }));
 
 const noteOf = (nad: string, facts: Pick<FactStore, 'get'>): string => {
+  const named = `${POLICY_FOR_ANNOTATION}: NetworkAttachmentDefinition ${nad}`;
+  if (facts.get('foreignNad', nad) !== undefined)
+    return `${named} is of another plugin: ovn-udn does not enforce the policy there`;
   const isNetwork = facts.get('nad', nad) !== undefined;
   const why = isNetwork
     ? 'is of a primary network, whose pods are for NetworkPolicies'
     : 'does not exist, or its network has no id yet';
-  return `${POLICY_FOR_ANNOTATION}: NetworkAttachmentDefinition ${nad} ${why}: the policy is not in effect there`;
+  return `${named} ${why}: the policy is not in effect there`;
 };
