@@ -2,7 +2,7 @@
  * Reads the matches of ACLs that agents write for network policies (agent/features/policies): a conjunction of an address of a peer, one of a
  * target, and ports. What it cannot read it says, so that nothing is taken for allowed that is not understood. Pure.
  */
-import { cidrContainsIp, parseMaskedCidr } from '../../net/cidr.ts';
+import { type Cidr, cidrContainsIp, hostRoute, parseMaskedCidr } from '../../net/cidr.ts';
 import { type Ip, isIp, parseIp } from '../../net/ip.ts';
 import { EVERYTHING, type Ports } from '../../net/port-regions.ts';
 
@@ -14,7 +14,11 @@ export interface RuleMatch {
   readonly ports: readonly Ports[];
 }
 
-export type AddressTerm = { readonly set: string } | { readonly elements: readonly string[] };
+/** One of these has it. */
+export interface AddressTerm {
+  readonly sets: readonly string[];
+  readonly blocks: readonly Cidr[];
+}
 
 /** @returns undefined for what is no match of a rule */
 export const parseRuleMatch = (match: string): RuleMatch | undefined => {
@@ -26,8 +30,10 @@ export const parseRuleMatch = (match: string): RuleMatch | undefined => {
     const [, family = '', end = '', value = ''] = /^ip([46])\.(src|dst) == (.+)$/.exec(part) ?? [];
     const ranges = PROTOCOL.test(part) ? undefined : portRanges(part, protocol);
     if (value !== '') {
+      const term = addressTerm(value);
+      if (term === undefined) return undefined;
       families.add(family);
-      addresses.set(end, addressTerm(value));
+      addresses.set(end, term);
     } else if (PROTOCOL.test(part)) protocol = part as NonNullable<Ports['protocol']>;
     else if (ranges !== undefined && ports === undefined) ports = ranges;
     else return undefined;
@@ -45,16 +51,36 @@ export const parseRuleMatch = (match: string): RuleMatch | undefined => {
 /** @param setOf the addresses of an address set */
 export const termHas = (term: AddressTerm | undefined, ip: Ip, setOf: (name: string) => readonly string[]): boolean => {
   if (term === undefined) return true;
-  const elements = 'set' in term ? setOf(term.set) : term.elements;
-  return elements.some((element) =>
-    isIp(element) ? parseIp(element) === ip : cidrContainsIp(parseMaskedCidr(element), ip),
-  );
+  const { sets, blocks } = term;
+  return sets.flatMap(setOf).some((element) => blockHas(element, ip)) || blocks.some((one) => cidrContainsIp(one, ip));
 };
+
+const blockHas = (element: string, ip: Ip): boolean =>
+  isIp(element) ? parseIp(element) === ip : cidrContainsIp(parseMaskedCidr(element), ip);
 
 const PROTOCOL = /^(tcp|udp|sctp)$/;
 
-const addressTerm = (value: string): AddressTerm =>
-  value.startsWith('$') ? { set: value.slice(1) } : { elements: elementsOf(value) };
+/**
+ * Neighbour discovery, and ports alone, are about no address.
+ * @returns whether a match that cannot be read may be about packets between pods
+ */
+export const isAboutAddresses = (match: string): boolean => /\bip[46]\.(src|dst)\b/.test(match);
+
+/** Undefined: something in it is neither an address set nor an address. */
+const addressTerm = (value: string): AddressTerm | undefined => {
+  const elements = elementsOf(value);
+  const blocks = elements.filter((element) => !element.startsWith('$')).map(blockOf);
+  if (!blocks.every((block) => block !== undefined)) return undefined;
+  return { sets: elements.flatMap((element) => (element.startsWith('$') ? [element.slice(1)] : [])), blocks };
+};
+
+const blockOf = (text: string): Cidr | undefined => {
+  try {
+    return isIp(text) ? hostRoute(parseIp(text)) : parseMaskedCidr(text);
+  } catch {
+    return undefined;
+  }
+};
 
 const elementsOf = (value: string): readonly string[] => value.replace(/^\{|\}$/g, '').split(', ');
 

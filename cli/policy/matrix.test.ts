@@ -39,6 +39,8 @@ describe('matches of rules', () => {
       'SCTP 80-81,90-95',
     ],
     ['ip4.src == $p && ip4.dst == $t && tcp && 90 <= tcp.dst <= 95', 'TCP 90-95'],
+    ['ip4.dst == {$p, $q} && ip4.src == $t && tcp && tcp.dst == 80', 'TCP 80'],
+    ['ip6.dst == {$p, fd00::1, fd00:1::/32} && ip6.src == $t && tcp && tcp.dst == 80', 'TCP 80'],
   ])('%s', (match, text) => expect(portsText(merged(parseRuleMatch(match)?.ports ?? []))).toBe(text));
 
   it.each([
@@ -47,6 +49,7 @@ describe('matches of rules', () => {
     'ip4.dst == $t && tcp.dst == 80',
     'ip4.dst == $t && tcp && udp.dst == 80',
     'ip4.dst == $t && ct.est',
+    'ip4.dst == {$p, a-b} && ip4.src == $t',
     '1',
   ])('%s is none', (match) => expect(parseRuleMatch(match)).toBeUndefined());
 });
@@ -148,6 +151,25 @@ describe('policy matrix', () => {
     const { lines, exitStatus } = matrixOutput(await matrix({ ...ROWS, ...rows }));
     expect(exitStatus).toBe(1);
     expect(lines.find((line) => line.startsWith('! Ingress of red/b, IPv4, red/a'))).toContain(text);
+  });
+
+  it('names an ACL that it cannot read, and compares the others', async () => {
+    const odd = {
+      ...{ _uuid: uuid('odd'), direction: 'to-lport', action: 'drop', priority: 31_000, tier: 1 },
+      match: 'ip4.src == $p && ip4.dst == 10.0.0.4-10.0.0.9',
+    };
+    const rows = {
+      ...ROWS,
+      Logical_Switch: [{ ports: uuids('pa', 'pb'), acls: uuids('rule', 'node', 'odd') }],
+      ACL: [...(ROWS['ACL'] ?? []), odd],
+    };
+    const { lines, exitStatus } = matrixOutput(await matrix(rows));
+    expect(exitStatus).toBe(2);
+    expect(lines.slice(3)).toEqual([
+      `? the match of an ACL cannot be read, and it was left out: ACL odd (tier 1, priority 31000): ${odd.match}`,
+    ]);
+    const { differences } = await matrix({ ...rows, Port_Group: [] });
+    expect(differences).toHaveLength(1);
   });
 
   it('does not say "allowed" for ends of nodes that were not asked', async () => {

@@ -42,7 +42,8 @@ export const matrixHere = async ({ agent, northbound }: MatrixSources, namespace
   try {
     const programmed = await readProgrammed(northbound);
     const differences = ends.flatMap((end) => differencesOf(end, programmed, statuses));
-    return { pods, ends, differences, addresses, unknown: [] };
+    const unknown = programmed.unread().map((acl) => `the match of an ACL cannot be read, and it was left out: ${acl}`);
+    return { pods, ends, differences, addresses, unknown };
   } catch (error) {
     return { pods, ends, addresses, differences: [], unknown: [`rows were not compared: ${messageOf(error)}`] };
   }

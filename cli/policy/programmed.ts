@@ -7,11 +7,13 @@ import type { Ip } from '../../net/ip.ts';
 import { both, EVERYTHING, merged, type Ports, without } from '../../net/port-regions.ts';
 import type { Transact } from '../flows/datapaths.ts';
 import { type Row, setOf, uuidOf } from '../node/wire-values.ts';
-import { parseRuleMatch, type RuleMatch, termHas } from './acl-match.ts';
+import { isAboutAddresses, parseRuleMatch, type RuleMatch, termHas } from './acl-match.ts';
 
 export interface Programmed {
   /** @param port of the pod in OVN @param ips of both ends, of one family; undefined: the pod has no port there */
   lets(direction: PolicyEndStatus['direction'], port: string, ips: PairOfIps): readonly Ports[] | undefined;
+  /** ACLs where ports that were asked about are, and that this cannot read: what they do is not in the answers. */
+  unread(): readonly string[];
 }
 
 export interface PairOfIps {
@@ -34,13 +36,16 @@ export const readProgrammed = async (northbound: Transact): Promise<Programmed> 
     ports: new Set(setOf(row['ports'])),
     acls: setOf(row['acls']).flatMap((uuid) => byUuid.get(uuid) ?? []),
   }));
+  const unread = new Set<string>();
   return {
+    unread: () => [...unread].sort(),
     lets: (direction, port, ips) => {
       const uuid = uuids.get(port);
       if (uuid === undefined) return undefined;
       const own = places.filter((place) => place.ports.has(uuid)).flatMap((place) => place.acls);
+      for (const { unread: name } of own) if (name !== undefined) unread.add(name);
       return letsOf(
-        own.filter((acl) => acl.direction === direction),
+        own.filter((acl) => acl.direction === direction && acl.unread === undefined),
         ips,
         (name) => addresses.get(name) ?? [],
       );
@@ -56,6 +61,8 @@ interface Acl {
   readonly priority: number;
   /** Undefined: all of the ports that its group has. */
   readonly match: RuleMatch | undefined;
+  /** What it is called, where its match cannot be read. */
+  readonly unread: string | undefined;
 }
 
 type Action = 'allow' | 'drop' | 'pass';
@@ -71,9 +78,12 @@ const ofPolicies = (row: Row): readonly Acl[] => {
   const match = parseRuleMatch(text);
   // Whatever a drop matches, its group has the ports that it is about.
   const isOfGroup = action === 'drop' && /^(inport|outport) == @\w+$/.test(text);
-  if (match === undefined && !isOfGroup) return [];
+  const isUnread = match === undefined && !isOfGroup;
+  if (isUnread && !isAboutAddresses(text)) return [];
+  const priority = Number(row['priority']);
+  const unread = isUnread ? `ACL ${uuidOf(row['_uuid'])} (tier ${tier}, priority ${priority}): ${text}` : undefined;
   const direction = row['direction'] === 'from-lport' ? 'Egress' : 'Ingress';
-  return [{ uuid: uuidOf(row['_uuid']), direction, action, tier, priority: Number(row['priority']), match }];
+  return [{ uuid: uuidOf(row['_uuid']), direction, action, tier, priority, match, unread }];
 };
 
 const actionOf = (text: string): Action => (text === 'drop' || text === 'pass' ? text : 'allow');
