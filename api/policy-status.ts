@@ -63,6 +63,8 @@ export const isolatedPodSchema = z.object({
   network: z.string(),
   /** It is about its attachments to this secondary network. */
   isAttachment: z.boolean().optional(),
+  /** By an error of the agent's own, and not by policies: nothing is allowed. */
+  isClosed: z.boolean().optional(),
   /** With the policies that isolate it. */
   directions: z.array(
     z.object({

@@ -59,6 +59,16 @@ describe('network policies', () => {
     ],
     ['a pod without a network', { pods: [] }, 'missing red/deny isolate it, and it has no network yet'],
     ['none', { policies: [], pods: [] }, 'ok none isolates it'],
+    [
+      'an error of the agent',
+      { policies: [], pods: isolated.pods.map((one) => ({ ...one, isClosed: true, directions: [], ruleCount: 0 })) },
+      'missing closed by an error of the agent',
+    ],
+    [
+      'an error of the agent, of a pod with policies',
+      { pods: isolated.pods.map((one) => ({ ...one, isClosed: true, ruleCount: 0 })) },
+      'missing closed by an error of the agent',
+    ],
   ])('says of %s', async (_, more, text) => expect((await found({ ...isolated, ...more }))[0]).toBe(text));
 
   it('names policies of its secondary networks apart from those of its own', async () => {

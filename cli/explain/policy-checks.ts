@@ -2,7 +2,7 @@
 import type { AdminPolicyStatus, IsolatedPodStatus, PoliciesStatus, PolicyStatus } from '../../api/policy-status.ts';
 import { messageOf } from '../../base/error-message.ts';
 import { setOf, uuidOf } from '../node/wire-values.ts';
-import { adminStateText, policyText } from '../policy/list.ts';
+import { adminStateText, CLOSED_BY_ERROR, policyText } from '../policy/list.ts';
 import { NOT_READ } from '../policy/unread.ts';
 import { type Check, missing, ok, unknown } from './check.ts';
 import { type ExplainSources, rowWith } from './sources.ts';
@@ -44,6 +44,7 @@ const networkPolicyChecks = async (
   const isolated = pods.find((one) => one.pod === pod && one.isAttachment !== true);
   const policies = all.filter(({ kind }) => kind === undefined);
   const multi = attachmentChecks(all, pods, pod);
+  if (isolated?.isClosed === true) return [stateCheck(isolated), ...brokenChecks(policies), ...multi];
   if (policies.length === 0) return [ok(WHAT, 'none isolates it'), ...multi];
   if (isolated === undefined) {
     const why = `${namesOf(policies)} isolate it, and it has no network yet`;
@@ -82,6 +83,7 @@ const brokenChecks = (policies: readonly PolicyStatus[]): readonly Check[] =>
 const stateCheck = (status: IsolatedPodStatus): Check => {
   const { directions, ruleCount, state, message, pod, network, isAttachment } = status;
   const what = isAttachment === true ? `policies on ${network}` : WHAT;
+  if (status.isClosed === true) return missing(what, CLOSED_BY_ERROR, 'udnctl problems');
   const isolation = directions.map(({ direction, policies }) => `${direction} by ${policies.join(', ')}`).join('; ');
   const found = `isolated: ${isolation}; ${ruleCount} ${ruleCount === 1 ? 'rule' : 'rules'}`;
   return state === 'ready'

@@ -46,6 +46,17 @@ describe('administrators’ policies', () => {
     ]);
   });
 
+  it('are followed by pods that an error of the agent has closed', async () => {
+    const closed = {
+      ...{ pod: 'red/web', network: 'red_red', isClosed: true, directions: [], ruleCount: 0, state: 'ready' as const },
+    };
+    const policies = () => Promise.resolve({ isRead: true, policies: [], rules: [], pods: [closed], admin: [] });
+    expect((await listPolicies({ policies }, { all: false })).tables[1]?.rows).toEqual([
+      ['red/web', 'red_red', 'closed by an error of the agent: udnctl problems'],
+    ]);
+    expect((await listPolicies({ policies }, { all: false, namespace: 'blue' })).tables).toHaveLength(1);
+  });
+
   it('are shown with their rules in order', async () => {
     expect(await showPolicy(agent([keep]), 'AdminNetworkPolicy/keep')).toMatchObject({
       exitStatus: 0,

@@ -1,5 +1,5 @@
 /** `udnctl policy list`: the network policies that matter on this node. */
-import type { AdminPolicyStatus, PolicyStatus } from '../../api/policy-status.ts';
+import type { AdminPolicyStatus, IsolatedPodStatus, PolicyStatus } from '../../api/policy-status.ts';
 import type { AgentClient } from '../node/agent-client.ts';
 import type { Output } from '../output/format.ts';
 import { NOT_READ } from './unread.ts';
@@ -40,8 +40,11 @@ export const listPolicies = async (
   const admin = (found.admin ?? []).filter(
     ({ policy }) => namespace === undefined || policy.startsWith(`EgressFirewall/${namespace}/`),
   );
+  const closed = found.pods.filter(
+    ({ pod, isClosed }) => isClosed === true && (namespace === undefined || pod.startsWith(`${namespace}/`)),
+  );
   return {
-    data: { isRead: found.isRead, policies: shown, admin },
+    data: { isRead: found.isRead, policies: shown, admin, ...(closed.length > 0 && { closed }) },
     tables: [
       {
         head: ['POLICY', 'ISOLATES', 'PODS', 'RULES', 'PEERS', 'STATE'],
@@ -49,6 +52,7 @@ export const listPolicies = async (
         empty: all ? 'no network policy' : 'no network policy selects a pod of this node',
       },
       ...adminTables(admin),
+      ...closedTables(closed),
     ],
     notes: found.isRead ? [] : [NOT_READ],
     exitStatus: found.isRead ? 0 : 1,
@@ -86,6 +90,20 @@ const adminTable = (admin: readonly AdminPolicyStatus[]): Output['tables'][numbe
   ]),
   empty: '',
 });
+
+/** What no policy has done. */
+const closedTables = (pods: readonly IsolatedPodStatus[]): Output['tables'] =>
+  pods.length === 0
+    ? []
+    : [
+        {
+          head: ['POD', 'NETWORK', 'STATE'],
+          rows: pods.map(({ pod, network }) => [pod, network, `${CLOSED_BY_ERROR}: udnctl problems`]),
+          empty: '',
+        },
+      ];
+
+export const CLOSED_BY_ERROR = 'closed by an error of the agent';
 
 export const adminStateText = ({ problems: [problem], state, message }: AdminPolicyStatus): string => {
   if (problem !== undefined) return `closed: ${problem}`;

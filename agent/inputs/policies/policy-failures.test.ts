@@ -12,7 +12,7 @@ import { Postings } from './postings.ts';
 import { RuleTable } from './rule-table.ts';
 
 const ALL = { podSelector: {} };
-const CLOSED = { network: 'default', isolated: ['Ingress', 'Egress'], rules: [] };
+const CLOSED = { network: 'default', isolated: ['Ingress', 'Egress'], rules: [], isClosed: true };
 const ERROR = new RangeError('Maximum call stack size exceeded');
 
 const failOnce = (target: object, method: string): void => {

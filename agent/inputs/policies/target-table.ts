@@ -294,7 +294,7 @@ export class TargetTable {
     const { held, subjects } = target;
     const fact = { network, isolated, denyGroup: id ?? '' };
     // In no subject set either: what an administrator allows there would open it.
-    if (isClosed) return { ...fact, rules: [] };
+    if (isClosed) return { ...fact, rules: [], isClosed: true };
     return { ...fact, rules: held.ids, ...(subjects.length > 0 && { subjects }) };
   }
 }

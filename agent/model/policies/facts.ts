@@ -116,6 +116,8 @@ export interface PodPolicyFact {
   readonly rules: readonly string[];
   /** Ids of subject sets, sorted; absent: it is in none. */
   readonly subjects?: readonly string[] | undefined;
+  /** By an error of the agent's own, and not by policies. */
+  readonly isClosed?: true;
 }
 
 /** A group of isolated pods of one network whose drops are logged alike. It exists while a pod of this node is in it. */

@@ -21,6 +21,7 @@ export const podStatuses = (
       pod: own,
       network: fact.network,
       ...(own !== pod && { isAttachment: true }),
+      ...(fact.isClosed && { isClosed: true }),
       directions: fact.isolated.map((direction) => ({
         direction,
         policies: isolatingPolicies(policyLookup, pod, direction),

@@ -161,6 +161,11 @@ describe('policies of a node', () => {
   it('have by pod the policies that isolate it', () => {
     const about = (filter: PolicyFilter) => reportPolicies(sources(), filter).pods;
     expect(reportPolicies(sources()).pods).toEqual([]);
+    const failing = sources();
+    failing.facts.set('podPolicy', 'red/c', {
+      ...{ network: 'red_net', isolated: ['Ingress', 'Egress'], denyGroup: 'g', rules: [], isClosed: true },
+    });
+    expect(reportPolicies(failing).pods).toMatchObject([{ pod: 'red/c', isClosed: true, ruleCount: 0 }]);
     expect([...about({ pod: 'red/app' }), ...about({ policy: 'red/web' })]).toMatchObject([
       {
         pod: 'red/app',

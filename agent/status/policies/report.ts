@@ -50,13 +50,16 @@ export const reportPolicies = (
   if (policy === undefined)
     return {
       ...{ isRead, policies, rules: [] },
-      pods: podStatuses(sources, pod === undefined ? [] : idsOf(pod, policyLookup)),
+      pods: podStatuses(sources, pod === undefined ? closedPods(sources) : idsOf(pod, policyLookup)),
       admin,
     };
   const rules = found.flatMap((one) => one.rules.map(({ id }) => id));
   const targets = found.flatMap((one) => one.targets);
   return { isRead, policies, rules: ruleStatuses(sources, rules), pods: podStatuses(sources, targets), admin };
 };
+
+const closedPods = ({ facts }: PolicyReportSources): readonly string[] =>
+  [...facts.ids('podPolicy')].filter((pod) => facts.get('podPolicy', pod)?.isClosed === true);
 
 /** Of a pod itself, and of its attachments. */
 const idsOf = (pod: string, { attachments }: PolicyReportSources['policyLookup']): readonly string[] => [
