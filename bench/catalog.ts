@@ -1,5 +1,6 @@
 /** All benchmarks, in the order in which they run: those that need a quiet machine most come first. */
 import { benchAgent500, benchAgentIdle, benchAgentPerNetwork, benchAgentServices } from './agent/index.ts';
+import { ATTACHMENTS_NAMES, benchCniAttachments } from './cni/attachments.ts';
 import {
   benchCniBurst,
   benchCniDefault,
@@ -10,7 +11,7 @@ import {
 import type { BenchContext, SharedName } from './context.ts';
 import { CONTROL_BENCHMARKS } from './control/index.ts';
 import { benchFlows } from './datapath/flows.ts';
-import { ADD_NETWORK_NAMES, benchAddNetwork, benchNetworkReady } from './datapath/network.ts';
+import { ADD_NETWORK_NAMES, benchAddNetwork, benchNetworkReady, READY_NAMES } from './datapath/network.ts';
 import { benchOnDemand, ON_DEMAND_NAMES } from './datapath/on-demand.ts';
 import { benchOvnCost, OVN_COST_NAMES } from './datapath/ovn-cost.ts';
 import { SETTING_NAMES } from './datapath/ovn-names.ts';
@@ -83,12 +84,13 @@ export const BENCHMARKS: readonly Benchmark[] = [
   { names: ['agent/rss-idle'], run: benchAgentIdle },
   { names: ['node/flows'], run: benchFlows },
   { names: ['node/routes'], run: benchRoutes },
-  { names: ['node/network-ready'], run: benchNetworkReady },
+  { names: READY_NAMES, run: benchNetworkReady },
   { names: OVN_COST_NAMES, run: benchOvnCost },
   { names: ON_DEMAND_NAMES, run: benchOnDemand },
   { names: SETTING_NAMES, run: benchOvnSettings, onRequest: true },
   { names: ADD_NETWORK_NAMES, run: benchAddNetwork, shares: ['few networks', 'many networks'] },
   { names: ['node/restart-500'], run: benchRestart, shares: ['many networks'] },
+  { names: ATTACHMENTS_NAMES, run: benchCniAttachments },
   { names: singleNames('default'), run: benchCniDefault, shares: SMALL },
   { names: singleNames('primary'), run: benchCniPrimary, shares: SMALL },
   { names: ['cni-add/burst-50', 'cni-add/burst-50-strict'], run: benchCniBurst, shares: SMALL },

@@ -6,6 +6,7 @@
 import type { PodFact } from '../../agent/model/facts.ts';
 import type { PodNetworkEntry } from '../../api/annotations/pod-networks.ts';
 import { addressOf, type InterfaceAddress, interfaceAddress, prefixLength } from '../../net/cidr.ts';
+import { parsePortKey } from '../../net/ids.ts';
 import { ipFamily, ipFromBigInt, ipToBigInt } from '../../net/ip.ts';
 import { macFromIp } from '../../net/mac.ts';
 import type { AnyFragment, DesiredValue } from '../../ovsdb/desired/types.ts';
@@ -27,7 +28,12 @@ export const floorPod = (pod: PodFact): PodFact => ({
 const otherAddresses = (entry: PodNetworkEntry): PodNetworkEntry => {
   const ipAddresses = entry.ipAddresses.map(otherAddress);
   const [first] = ipAddresses;
-  return { ...entry, ipAddresses, mac: first === undefined ? entry.mac : macFromIp(addressOf(first)) };
+  return {
+    ...entry,
+    ipAddresses,
+    mac: first === undefined ? entry.mac : macFromIp(addressOf(first)),
+    ...(entry.tunnelId !== undefined && { tunnelId: parsePortKey(entry.tunnelId + Number(ADDRESS_DISTANCE)) }),
+  };
 };
 
 const otherAddress = (address: InterfaceAddress): InterfaceAddress => {

@@ -6,6 +6,7 @@ import type { RenderedPod } from '../node/node-view.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
 import { median, percentile } from '../statistics.ts';
 import type { CniNode } from './cni-node.ts';
+import { ofRing } from './ring.ts';
 
 const SINGLE_ROUNDS = 100;
 const NETWORKS_ROUNDS = 30;
@@ -108,11 +109,4 @@ const burstResults = (samples: Ways): BenchResult[] => {
       rounds: BURST_ROUNDS,
     });
   return [against(`burst-${BURST}`, samples.floor), against(`burst-${BURST}-strict`, samples.strict)];
-};
-
-/** So that none is used again before the node has forgotten it. */
-const ofRing = <Pod>(pods: readonly Pod[], index: number): Pod => {
-  const pod = pods[index % pods.length];
-  if (pod === undefined) throw new RangeError('no pods');
-  return pod;
 };

@@ -26,7 +26,15 @@ import { OPT } from '../../sandbox/machine/node-root.ts';
 import { NB_SOCKET, OVS_SOCKET, SB_SOCKET } from '../../sandbox/plan/daemons.ts';
 import { GATEWAY_BRIDGE, UPLINK } from '../../sandbox/plan/links.ts';
 import { planNetwork } from '../../sandbox/plan/netplan.ts';
-import { LOCAL_NODE, nadObject, namespaceObject, namespaceOf, nodeObject, podObject } from '../render/objects.ts';
+import {
+  LOCAL_NODE,
+  nadObject,
+  namespaceObject,
+  namespaceOf,
+  nodeObject,
+  podObject,
+  type TenantRole,
+} from '../render/objects.ts';
 import { namespacesOfServices, openServiceCaches } from './service-caches.ts';
 
 /** As nodes see it. */
@@ -60,8 +68,8 @@ export const startBenchAgent = async (spec: BenchAgentSpec) => {
     await settled(opened);
   };
   return {
-    add: (number: number): Promise<void> => {
-      cluster.add(number);
+    add: (number: number, role: TenantRole): Promise<void> => {
+      cluster.add(number, role);
       return done();
     },
     remove: (number: number): Promise<void> => {
@@ -255,15 +263,16 @@ const openCluster = ({ networks, used = 0, services: count = 0 }: BenchAgentSpec
     caches,
     setEndpoints,
     /** The namespace and the NAD, and then the nodes' annotations with its subnets, as the cluster manager writes them. */
-    add: (tenant: number): void => {
+    add: (tenant: number, role: TenantRole): void => {
+      caches.namespaces.set(namespaceOf(tenant), projectNamespace(namespaceObject(tenant, role)));
+      caches.nads.set(nadKey(tenant), projectedNad(tenant, role));
+      // Nodes have parts of layer-3 networks only.
+      if (role === 'secondary') return;
       tenants.add(tenant);
-      caches.namespaces.set(namespaceOf(tenant), projectNamespace(namespaceObject(tenant)));
-      caches.nads.set(nadKey(tenant), projectedNad(tenant));
       project();
     },
     remove: (tenant: number): void => {
-      tenants.delete(tenant);
-      project();
+      if (tenants.delete(tenant)) project();
       caches.nads.remove(nadKey(tenant));
       caches.namespaces.remove(namespaceOf(tenant));
     },
@@ -280,8 +289,8 @@ const projectedPod = (tenant: number): [string, PodProjection] => {
 
 const nadKey = (tenant: number): string => `${namespaceOf(tenant)}/net`;
 
-const projectedNad = (tenant: number) => {
-  const projection = projectNad(nadObject(tenant));
+const projectedNad = (tenant: number, role: TenantRole = 'primary') => {
+  const projection = projectNad(nadObject(tenant, role));
   if (projection === undefined) throw new Error('not our NAD');
   return projection;
 };

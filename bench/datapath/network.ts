@@ -1,5 +1,5 @@
 /** One network more: until everything of it is programmed. */
-import { alternate, takeTurns } from '../alternate.ts';
+import { takeTurns } from '../alternate.ts';
 import type { BenchContext } from '../context.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
 import { median } from '../statistics.ts';
@@ -13,25 +13,38 @@ const ADD_ROUNDS = 9;
 const WARM_UP = 2;
 const [FEW, MANY] = [10, 500];
 
-/** With OVN at work: the patch port of the network is ovn-controller's. Against a port, by the native tools, on the same node. */
+export const READY_NAMES = ['node/network-ready', 'node/network-ready-secondary'] as const;
+
+/**
+ * With OVN at work: the patch port of the network is ovn-controller's. Against a port, by the native tools, on the same node; and a
+ * secondary layer-2 network against the primary one.
+ */
 export const benchNetworkReady = async ({ signal, progress, eachRun }: BenchContext): Promise<BenchResult[]> => {
   progress(`node/network-ready: ${READY_ROUNDS} networks beside ${READY_NETWORKS} others, and as many ports`);
   const spec = { name: `bench-ready-${process.pid}`, networks: READY_NETWORKS, withOvn: true, spare: 0 };
   await using whole = await startWholeNode(spec, signal);
   return await eachRun(async (run) => {
-    const { values, references } = await alternate(
+    const turns = await takeTurns(
       { rounds: READY_ROUNDS, run, warmUp: WARM_UP, signal },
-      async (round) => (await oneNetwork(whole, round)).ms,
-      (round) => onePort(whole, round),
+      {
+        primary: async (round) => (await oneNetwork(whole, 2 * round)).ms,
+        secondary: async (round) => (await oneNetwork(whole, 2 * round + 1, 'addSecondary')).ms,
+        port: (round) => onePort(whole, round),
+      },
     );
-    const [value, reference] = [median(values), median(references)];
-    return [benchResult({ name: 'node/network-ready', value, unit: 'ms', reference, rounds: READY_ROUNDS })];
+    const [primary, secondary, port] = [median(turns.primary), median(turns.secondary), median(turns.port)];
+    const of = { unit: 'ms', rounds: READY_ROUNDS };
+    const [ofPrimary, ofSecondary] = READY_NAMES;
+    return [
+      benchResult({ ...of, name: ofPrimary, value: primary, reference: port }),
+      benchResult({ ...of, name: ofSecondary, value: secondary, reference: primary }),
+    ];
   });
 };
 
 /** Each has a number of its own: ovn-controller keeps patch ports of networks that are gone for a while. */
-const oneNetwork = async (whole: WholeNode, round: number): Promise<Done> => {
-  const done = await whole.add(whole.networks + 1 + round);
+const oneNetwork = async (whole: WholeNode, round: number, verb: 'add' | 'addSecondary' = 'add'): Promise<Done> => {
+  const done = await whole[verb](whole.networks + 1 + round);
   await whole.remove(whole.networks + 1 + round);
   return done;
 };

@@ -5,7 +5,7 @@
  *   node-agent.mjs SPEC
  *
  * Begins with what the JSON says (`BenchAgentSpec`), and prints a line of JSON (`Done`) when there is nothing left to do. Then the same for every
- * line on stdin: `add NUMBER` and `remove NUMBER` of a network, `endpoints NUMBER COUNT` of a Service. Everything is counted
+ * line on stdin: `add NUMBER`, `add-secondary NUMBER` and `remove NUMBER` of a network, `endpoints NUMBER COUNT` of a Service. Everything is counted
  * until there is nothing left that waits or fails.
  */
 import { readFileSync } from 'node:fs';
@@ -33,7 +33,8 @@ const main = async ([spec = '{}']: readonly string[]): Promise<void> => {
   for await (const line of createInterface(process.stdin)) {
     const [verb, number, count] = line.split(' ');
     const before = sample(agent.written());
-    if (verb === 'add') await agent.add(Number(number));
+    if (verb === 'add') await agent.add(Number(number), 'primary');
+    else if (verb === 'add-secondary') await agent.add(Number(number), 'secondary');
     else if (verb === 'endpoints') await agent.setEndpoints(Number(number), Number(count));
     else await agent.remove(Number(number));
     print(before, agent);

@@ -32,6 +32,7 @@ const DATAPATH_NAMES: Readonly<Record<DatapathName, (network: string) => string>
 
 export const OVN_COST_NAMES: readonly string[] = [
   ...['recomputes', 'flows', 'logical-flows', 'datapaths', 'controller-cpu'].map((what) => `ovn/${what}-per-network`),
+  'ovn/recomputes-per-secondary',
   ...DATAPATHS.map(datapathFlowsName),
 ];
 
@@ -52,8 +53,14 @@ export const benchOvnCost = async ({ signal, progress, eachRun }: BenchContext):
   // The first one finds ovn-controller just started, when it does more than later.
   const rounds = { rounds: ROUNDS, warmUp: 1, signal };
   return await eachRun(async (run) => {
-    const { more } = await takeTurns({ ...rounds, run }, { more: (round) => oneMore(whole, NETWORKS + 1 + round) });
-    return resultsOf(more, parts);
+    const { more, secondary } = await takeTurns(
+      { ...rounds, run },
+      {
+        more: (round) => oneMore(whole, NETWORKS + 1 + 2 * round, 'add'),
+        secondary: (round) => oneMore(whole, NETWORKS + 2 + 2 * round, 'addSecondary'),
+      },
+    );
+    return [...resultsOf(more, parts), recomputesOf(secondary)];
   });
 };
 
@@ -72,9 +79,18 @@ const resultsOf = (costs: readonly Cost[], parts: Readonly<Record<DatapathName, 
   ];
 };
 
-const oneMore = async (whole: WholeNode, network: number): Promise<Cost> => {
+const recomputesOf = (costs: readonly Cost[]): BenchResult =>
+  benchResult({
+    name: 'ovn/recomputes-per-secondary',
+    value: median(costs.map(({ recomputes }) => recomputes)),
+    unit: '',
+    reference: 1,
+    rounds: ROUNDS,
+  });
+
+const oneMore = async (whole: WholeNode, network: number, verb: 'add' | 'addSecondary'): Promise<Cost> => {
   const before = await observeOvn(whole.node);
-  await whole.add(network);
+  await whole[verb](network);
   const after = await observeOvn(whole.node);
   await whole.remove(network);
   return {

@@ -16,6 +16,8 @@ export interface WholeNode extends AsyncDisposable {
   /** What the start took. */
   readonly started: Done;
   add(network: number): Promise<Done>;
+  /** Of layer 2, without a pod. */
+  addSecondary(network: number): Promise<Done>;
   remove(network: number): Promise<Done>;
   /** Resolves when the agent is done, whatever OVN still has to do. */
   setEndpoints(service: number, count: number): Promise<Done>;
@@ -78,6 +80,7 @@ export const startWholeNode = async (spec: WholeNodeSpec, signal: AbortSignal): 
     networks: spec.networks,
     started,
     add: (network) => ask(`add ${network}`),
+    addSecondary: (network) => ask(`add-secondary ${network}`),
     remove: (network) => ask(`remove ${network}`),
     setEndpoints: (service, count) => command(`endpoints ${service} ${count}`),
     restart: async () => {

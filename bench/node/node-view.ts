@@ -45,7 +45,9 @@ export const openNodeView = async (node: BenchNode): Promise<NodeView> => {
   return {
     networks: (count) => databases.untilNetworks(count + 1),
     prepared: async (pod) => {
-      const addressed = (found: PodAttachments | undefined) => (found && isAddressed(found) ? found : undefined);
+      // Refused, too, until the NADs that it selects are known.
+      const addressed = (found: PodAttachments | undefined) =>
+        found !== undefined && found.refused === undefined && isAddressed(found) ? found : undefined;
       const found = await registry.until(pod, addressed, AbortSignal.timeout(WAIT_MS));
       await untilUp(found, () => true);
       return found;
@@ -105,6 +107,8 @@ const mirrorAttachments = async (
   const rendered = (pod: PodFact): RenderedPod => {
     const key = podKey(pod);
     facts.set('pod', key, pod);
+    // No policy selects it: nobody else knows it.
+    facts.set('decidedPod', key, true);
     engine.flush();
     const found = registry.get(key);
     if (found === undefined || !isAddressed(found)) throw new Error(`${key} cannot be attached`);

@@ -4,6 +4,7 @@ import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { NETWORK_POLICIES, PODS } from '../../kube/resources.ts';
 import { takeTurns } from '../alternate.ts';
 import { type CniNode, makeAll, startCniNode } from '../cni/cni-node.ts';
+import { ofRing } from '../cni/ring.ts';
 import type { BenchContext } from '../context.ts';
 import { type Made, otherNode, otherNodeName, pod, tenantName } from '../node/workload.ts';
 import { type BenchResult, benchResult } from '../report/result.ts';
@@ -69,8 +70,7 @@ const resultsOf = ({ all, one, none }: Record<Way, Added[]>): BenchResult[] => {
 };
 
 const addOne = async (cni: CniNode, pods: readonly PodAttachments[], round: number): Promise<Added> => {
-  const one = pods[round % pods.length];
-  if (one === undefined) throw new RangeError('no pods');
+  const one = ofRing(pods, round);
   const before = await considered(cni);
   const ms = await cni.rig.measure('product', [one]);
   return { ms, considered: (await considered(cni)) - before };

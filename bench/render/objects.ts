@@ -115,21 +115,28 @@ const withGateway = (object: KubeObject, node: number, hasGateway: boolean): Kub
   return { ...object, metadata: { ...object.metadata, annotations } };
 };
 
-export const namespaceObject = (tenant: number): KubeObject => ({
+/** What a tenant's network is to its pods. */
+export type TenantRole = 'primary' | 'secondary';
+
+export const namespaceObject = (tenant: number, role: TenantRole = 'primary'): KubeObject => ({
   kind: 'Namespace',
-  metadata: { ...identity(undefined, namespaceOf(tenant)), labels: { [PRIMARY_NETWORK_LABEL]: '' } },
+  metadata: {
+    ...identity(undefined, namespaceOf(tenant)),
+    ...(role === 'primary' && { labels: { [PRIMARY_NETWORK_LABEL]: '' } }),
+  },
 });
 
-export const nadObject = (tenant: number): KubeObject => {
+/** Primary networks are of layer 3, secondary ones of layer 2, as most are. */
+export const nadObject = (tenant: number, role: TenantRole = 'primary'): KubeObject => {
   const network = `${namespaceOf(tenant)}_net`;
   const config = {
     cniVersion: '1.1.0',
     type: CNI_PLUGIN_TYPE,
     name: network,
     netAttachDefName: `${namespaceOf(tenant)}/net`,
-    topology: 'layer3',
-    role: 'primary',
-    subnets: '10.20.0.0/16/24,fd00:20::/48/64',
+    ...(role === 'primary'
+      ? { topology: 'layer3', role, subnets: '10.20.0.0/16/24,fd00:20::/48/64' }
+      : { topology: 'layer2', role, subnets: '10.20.0.0/16,fd00:20::/64' }),
   };
   return {
     kind: 'NetworkAttachmentDefinition',
