@@ -11,6 +11,13 @@ import { describeDifferences, legend, renderMatrix, summary } from '../test/orac
 import { measureReachability, readPods } from '../test/oracles/reachability/measure.ts';
 import { readNeighbourOverflows } from '../test/oracles/reachability/neighbour-tables.ts';
 import type { Reachability, ReachabilityPod } from '../test/oracles/reachability/types.ts';
+import {
+  areAttachmentsRight,
+  measureAttachments,
+  planAttachments,
+  type Reached,
+  renderAttachments,
+} from './attachments.ts';
 import { startDemoCluster } from './cluster.ts';
 import { DemoError, Interruption } from './errors.ts';
 import {
@@ -24,7 +31,15 @@ import {
 import { type DemoOptions, shownPath } from './options.ts';
 import { measurePolicy, planPolicy, renderPolicy } from './policy.ts';
 import { getsReady, waitUntilReady } from './readiness.ts';
-import { clearResults, keepLogs, writeNorthSouth, writePolicy, writeReachability, writeServices } from './results.ts';
+import {
+  clearResults,
+  keepLogs,
+  writeAttachments,
+  writeNorthSouth,
+  writePolicy,
+  writeReachability,
+  writeServices,
+} from './results.ts';
 import { areServicesRight, measureServices, renderServices, type ServiceAnswers } from './services.ts';
 import type { Terminal } from './terminal.ts';
 import { showNode } from './udnctl.ts';
@@ -70,10 +85,14 @@ interface Results {
   readonly services: readonly ServiceAnswers[];
   /** With a policy. */
   readonly policy: readonly Reachability[];
+  readonly attachments: readonly Reached[];
 }
 
-const isRight = ({ results, northSouth, services, policy }: Results): boolean =>
-  differences([...results, ...policy]).length === 0 && isNorthSouthRight(northSouth) && areServicesRight(services);
+const isRight = ({ results, northSouth, services, policy, attachments }: Results): boolean =>
+  differences([...results, ...policy]).length === 0 &&
+  isNorthSouthRight(northSouth) &&
+  areServicesRight(services) &&
+  areAttachmentsRight(attachments);
 
 const useCluster = async (run: Run): Promise<Results> => {
   const { sandbox, manifests, options, terminal, signal } = run;
@@ -84,14 +103,15 @@ const useCluster = async (run: Run): Promise<Results> => {
   const northSouth = await measureOutside(run, pods);
   const services = await measureAllServices(run, pods);
   const policy = await tryPolicy(run, pods, results);
-  terminal.step('7. What a node says');
+  const attachments = await tryAttachments(run, pods);
+  terminal.step('8. What a node says');
   await showNode(
     sandbox,
     { node: 'node-1', network: firstNetwork(manifests), folder: options.output },
     terminal,
     signal,
   );
-  const seen = { results, northSouth, services, policy };
+  const seen = { results, northSouth, services, policy, attachments };
   conclude(seen, terminal);
   return seen;
 };
@@ -192,6 +212,20 @@ const tryPolicy = async (
   await writePolicy(options.output, results);
   terminal.note(summary(results));
   terminal.block(`\n${renderPolicy(plan, before, results, terminal)}`);
+  return results;
+};
+
+const tryAttachments = async (
+  { sandbox, manifests, options, terminal }: Run,
+  pods: readonly ReachabilityPod[],
+): Promise<Reached[]> => {
+  const plan = planAttachments(manifests, pods);
+  if (plan === undefined) return [];
+  const what = 'the primary network, a secondary one and a VLAN of the physical network';
+  terminal.step(`7. ${plan.from} and ${plan.to} on three networks: ${what}`);
+  const results = await measureAttachments(sandbox, plan, options.timeoutSeconds);
+  await writeAttachments(options.output, results);
+  terminal.block(`\n${renderAttachments(results, terminal)}`);
   return results;
 };
 

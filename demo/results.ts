@@ -2,6 +2,7 @@
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Reachability } from '../test/oracles/reachability/types.ts';
+import type { Reached } from './attachments.ts';
 import type { NorthSouth } from './north-south.ts';
 import type { ServiceAnswers } from './services.ts';
 
@@ -9,9 +10,15 @@ import type { ServiceAnswers } from './services.ts';
 export const clearResults = async (folder: string): Promise<void> => {
   await mkdir(folder, { recursive: true });
   await Promise.all(
-    ['reachability.json', 'north-south.json', 'services.json', 'policy.json', 'flows.txt', 'log'].map((name) =>
-      rm(join(folder, name), { recursive: true, force: true }),
-    ),
+    [
+      'reachability.json',
+      'north-south.json',
+      'services.json',
+      'policy.json',
+      'attachments.json',
+      'flows.txt',
+      'log',
+    ].map((name) => rm(join(folder, name), { recursive: true, force: true })),
   );
 };
 
@@ -30,6 +37,9 @@ export const writeServices = (folder: string, results: readonly ServiceAnswers[]
 
 export const writePolicy = (folder: string, results: readonly Reachability[]): Promise<void> =>
   writeLines(join(folder, 'policy.json'), results);
+
+export const writeAttachments = (folder: string, results: readonly Reached[]): Promise<void> =>
+  writeLines(join(folder, 'attachments.json'), results);
 
 /** JSON, an object a line. */
 const writeLines = (path: string, results: readonly object[]): Promise<void> =>

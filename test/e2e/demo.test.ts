@@ -135,6 +135,13 @@ describe('make demo', () => {
     );
     // From two pods to the two of the Service: two families, three protocols.
     expect(denied.map(({ observed }) => observed)).toEqual(Array.from({ length: 24 }, () => false));
+    const attached = z
+      .array(z.looseObject({ network: z.string(), expected: z.boolean(), observed: z.boolean() }))
+      .parse(JSON.parse(await readFile(join(folder, 'out', 'attachments.json'), 'utf8')));
+    expect(attached.filter(({ expected, observed }) => expected !== observed)).toEqual([]);
+    // Both families: two senders on each of three networks, and a host of the VLAN. Two of the ways lead nowhere.
+    expect(attached).toHaveLength(14);
+    expect(attached.filter(({ expected }) => !expected)).toHaveLength(4);
     // No terminal, no colours.
     expect(demo.output()).not.toContain('\u001b');
   });
