@@ -5,6 +5,7 @@ import { eventually } from '../conformance/kube/harness.ts';
 import { agentCases } from './admission/agent.case.ts';
 import { type AdmissionCluster, startAdmissionCluster } from './admission/cluster.ts';
 import { clusterManagerCases } from './admission/cluster-manager.case.ts';
+import { networkStatusCases } from './admission/network-status.case.ts';
 import { otherCases } from './admission/others.case.ts';
 import { reportCases } from './admission/reports.case.ts';
 import { tenantCases } from './admission/tenant.case.ts';
@@ -34,6 +35,7 @@ it('the API server finds nothing wrong in the expressions of the policies', asyn
 });
 
 describe('agents', () => agentCases(() => cluster));
+describe('network-status of pods, which agents write', () => networkStatusCases(() => cluster));
 describe('reports of nodes', () => reportCases(() => cluster));
 describe('the cluster manager', () => clusterManagerCases(() => cluster));
 describe('tenants', () => tenantCases(() => cluster));
