@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseCidr } from '../net/cidr.ts';
 import { parseClusterConfig } from './cluster-config.ts';
 import { ApiError } from './errors.ts';
-import { formatNetConf, type NetConf, parseNetConf, sameNetwork } from './net-conf.ts';
+import { formatNetConf, type NetConf, parseNetConf, pluginsBeside, sameNetwork } from './net-conf.ts';
 import { refuseOverlaps } from './network-overlap.ts';
 
 const NAD = { namespace: 'ns1', name: 'nad1' };
@@ -65,6 +65,8 @@ describe('NAD configuration', () => {
       ],
     });
     expect(parseNetConf(list, NAD)).toMatchObject({ name: 'tenantred', topology: 'layer2', role: 'secondary' });
+    expect(pluginsBeside(list, NAD)).toEqual(['tuning']);
+    expect(pluginsBeside(config({}), NAD)).toEqual([]);
   });
 
   it.each([

@@ -150,6 +150,16 @@ const ourPlugin = (config: unknown): JsonObject | undefined => {
   return ours === undefined ? undefined : { name: config['name'], cniVersion: config['cniVersion'], ...ours };
 };
 
+/** Plugins that a list has beside ours, by `type`: libcni would run them one after the other. */
+export const pluginsBeside = (config: string | undefined, nad: NadRef): readonly string[] => {
+  const value = readConfig(config ?? '', nad, `NetworkAttachmentDefinition ${nad.namespace}/${nad.name}`);
+  const plugins = isObject(value) && Array.isArray(value['plugins']) ? value['plugins'] : [];
+  const ours = plugins.find((plugin) => isObject(plugin) && plugin['type'] === CNI_PLUGIN_TYPE);
+  return plugins.flatMap((plugin: unknown) =>
+    plugin === ours ? [] : [isObject(plugin) ? asText(plugin['type'] ?? '') : 'what is no plugin'],
+  );
+};
+
 const isDefaultNetwork = ({ name, topology }: JsonObject): boolean =>
   (topology === undefined || topology === '') && RESERVED_NETWORK_NAMES.includes(asText(name ?? ''));
 

@@ -102,6 +102,7 @@ export const subjectsWith = (fact: ReadKind, id: string, facts: FactStore): AnyS
     case 'tunnelMtu':
     case 'nad':
     case 'nadProblem':
+    case 'nadBeside':
     case 'handmadeNad':
     case 'foreignNad':
     case 'primaryNad':

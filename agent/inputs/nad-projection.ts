@@ -3,7 +3,7 @@ import { ApiError } from '../../api/errors.ts';
 import { parseForeignConf } from '../../api/foreign-conf.ts';
 import { isHandmade, isNamedByOwner } from '../../api/nad-owner.ts';
 import { nadKey } from '../../api/names.ts';
-import { type NetConf, networkText } from '../../api/net-conf.ts';
+import { type NetConf, networkText, pluginsBeside } from '../../api/net-conf.ts';
 import {
   type NetworkAttachmentDefinition,
   type NetworkKeys,
@@ -31,6 +31,8 @@ export interface NadProjection {
   readonly isRendered: boolean;
   /** Nothing says that it was rendered: in namespace `default` it is for all namespaces. */
   readonly isHandmade: boolean;
+  /** Plugins that its list has beside ours. */
+  readonly beside: readonly string[];
   /** Absent until the cluster manager has given the network its id. */
   readonly keys: NetworkKeys | undefined;
 }
@@ -57,6 +59,7 @@ export const projectNad = (object: KubeObject): NadProjection | ForeignNad => {
     networkText: networkText(conf),
     isRendered: keys !== undefined && isNamedByOwner({ ...nad, conf }),
     isHandmade: isHandmade({ ...nad, conf }),
+    beside: pluginsBeside(nad.spec.config, nad.metadata),
     keys,
   };
 };

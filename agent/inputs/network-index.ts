@@ -139,6 +139,7 @@ export class NetworkIndex {
     const agrees = contradiction === undefined;
     this.#facts.set('nad', nad.key, agrees ? name : undefined);
     this.#facts.set('handmadeNad', nad.key, nad.isHandmade ? true : undefined);
+    this.#facts.set('nadBeside', nad.key, nad.beside.length === 0 ? undefined : nad.beside);
     const shared = `network ${name} has an id, a tunnel key or names of OVN rows that belong to network ${rival}`;
     const message = contradiction ?? (rival && shared);
     this.#facts.set('nadProblem', nad.key, message === undefined ? undefined : { message, contradicts: !agrees });
@@ -183,6 +184,7 @@ export class NetworkIndex {
     this.#facts.set('nad', key, undefined);
     this.#facts.set('nadProblem', key, undefined);
     this.#facts.set('handmadeNad', key, undefined);
+    this.#facts.set('nadBeside', key, undefined);
     this.#mismatches.delete(key);
     this.#rivals.delete(key);
   }

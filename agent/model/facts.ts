@@ -244,6 +244,8 @@ export interface Facts {
   readonly nad: string;
   /** By NAD key: why its network is none here. */
   readonly nadProblem: NadProblemFact;
+  /** By NAD key: plugins that its list has beside ours. */
+  readonly nadBeside: readonly string[];
   /** By NAD key: nothing says that it was rendered from a network (`isHandmade` of api/nad-owner.ts). */
   readonly handmadeNad: true;
   /** By NAD key: it is there, and of another plugin. */

@@ -162,6 +162,10 @@ export class TrackedView implements View {
     return this.#value('nadProblem', nadKey);
   }
 
+  pluginsBeside(nadKey: string): readonly string[] {
+    return this.#value('nadBeside', nadKey) ?? [];
+  }
+
   isHandmadeNad(nadKey: string): boolean {
     return this.#value('handmadeNad', nadKey) === true;
   }

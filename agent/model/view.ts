@@ -102,6 +102,8 @@ export interface View extends LocalSettings {
   nadOwner(nadKey: string): 'ours' | 'foreign' | undefined;
   /** Why the network of a NAD is none here; undefined also while nothing is wrong and it has no id yet. */
   nadProblem(nadKey: string): NadProblemFact | undefined;
+  /** Plugins that the list of a NAD of ours has beside ours. */
+  pluginsBeside(nadKey: string): readonly string[];
   /** What a NAD of another plugin says. */
   foreignNad(nadKey: string): ForeignNadFact | undefined;
   /** Whether nothing of a NAD says that it was rendered from a network. */

@@ -125,6 +125,14 @@ describe('a pod that selects networks', () => {
     });
   });
 
+  it('is refused, when a list has other plugins beside ours, which nobody would execute', () => {
+    const it = selecting('flat');
+    it.facts.set('nadBeside', 'red/flat', ['tuning']);
+    expect(found(it)?.refused).toBe('red/flat as net1: plugins: tuning beside ours would not be executed');
+    it.facts.set('nadBeside', 'red/flat', undefined);
+    expect(found(it)?.refused).toBeUndefined();
+  });
+
   it('is refused, when nobody can read what', () => {
     const it = selecting('flat').pod('red/a', { node: 'node1', networks: {}, unreadableSelection: 'name: is missing' });
     expect(found(it)?.refused).toBe('name: is missing');

@@ -54,6 +54,9 @@ const resolve = (selection: Selection, podNamespace: string, view: View): Resolv
     return { refused: `${nad} as ${interfaceName}: a primary network cannot be selected` };
   const scoped = scopedNad(selection, network, view);
   if (!mayAttach(scoped, podNamespace, view.cluster)) return { refused: notFor(scoped, podNamespace) };
+  const beside = view.multiNetwork === 'native' ? view.pluginsBeside(nad) : [];
+  if (beside.length > 0)
+    return { refused: `${nad} as ${interfaceName}: plugins: ${beside.join(', ')} beside ours would not be executed` };
   const { physical } = network;
   if (physical !== undefined && view.physicalBridge(physical.name) === undefined)
     return { refused: `${nad} as ${interfaceName}: ${unmappedNetwork(network.name, physical.name, view.node)}` };
