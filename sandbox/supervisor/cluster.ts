@@ -51,7 +51,9 @@ export const startCluster = async (
   const coredns = options.dns === 'coredns' ? await ensureCoredns({ root: artifacts.root, progress }) : undefined;
   const konnectivity =
     options.egress === 'konnectivity' ? await ensureKonnectivity({ root: artifacts.root, progress }) : undefined;
-  const cniPlugins = await ensureCniPlugins(options.cniPlugins, { root: artifacts.root, progress });
+  // A guest has no sources to build from.
+  const cniPlugins =
+    options.cniPlugins.length > 0 ? await ensureCniPlugins(options.cniPlugins, { root: artifacts.root, progress }) : {};
   const withDns = coredns !== undefined;
   const realKubelet = options.kubelet === 'real' ? await ensureRealKubelet(artifacts, withDns, progress) : undefined;
   const { folder, cgroup, janitor } = await claimWorkspace(options.name, artifacts);
