@@ -25,7 +25,8 @@ export const nextOwners = (
     const group = groupOf(owner);
     if (!isNext(owner) || (group !== undefined && taken.has(group))) continue;
     if (group !== undefined) groups ??= Map.groupBy(works.dirtyOwners(), groupOf);
-    const together = group === undefined ? [owner] : (groups?.get(group) ?? []).filter(isNext);
+    // Of a group all, also who has joined it since somebody of it was suspected.
+    const together = group === undefined ? [owner] : (groups?.get(group) ?? []).filter((one) => !isBlocked(one));
     for (const one of together) units += works.dirtyCount(one);
     if (owners.length > 0 && units > maxUnits) break;
     if (group !== undefined) taken.add(group);
@@ -54,11 +55,23 @@ export const isReady = ({ owners }: Work, isBlocked: (owner: string) => boolean)
   return false;
 };
 
-/** The owner, and those of its group that have something open. Walks through all that have. */
-export const openGroup = (owner: string, { works, groupOf }: { works: WorkList; groupOf: GroupOf }): string[] => {
+/** What the names of those begin with that nobody wants: each is about one unit. */
+export const NO_OWNER = '(no owner) ';
+
+/** The owner, and those of its group that have something open; the owner may come twice. Walks through all that have, as far as it is asked. */
+export function* openGroup(
+  owner: string,
+  { works, groupOf }: { works: WorkList; groupOf: GroupOf },
+): IterableIterator<string> {
+  yield owner;
   const group = groupOf(owner);
-  const members = group === undefined ? [] : [...works.openOwners()].filter((one) => groupOf(one) === group);
-  return [...new Set([owner, ...members])];
+  if (group === undefined) return;
+  for (const one of works.openOwners()) if (groupOf(one) === group) yield one;
+}
+
+export const isGroupBusy = (owner: string, list: { works: WorkList; groupOf: GroupOf }): boolean => {
+  for (const one of openGroup(owner, list)) if (list.works.isBusy(one)) return true;
+  return false;
 };
 
 /** Owners, those of one group together. */

@@ -5,7 +5,7 @@
 import { Backoff, type BackoffOptions } from '../../../base/backoff.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { OvsdbError } from '../../errors.ts';
-import type { GroupOf } from './batch.ts';
+import { type GroupOf, NO_OWNER } from './batch.ts';
 
 export interface Failure {
   readonly error: OvsdbError;
@@ -42,6 +42,13 @@ export class Failures {
   /** Of the last try; it stays until the owner and its group succeed. */
   get(owner: string): Entry | undefined {
     return this.#failures.size === 0 ? undefined : this.#failures.get(this.#keyOf(owner));
+  }
+
+  /** Who is blocked now. What an earlier run has left is while a group is refused: it may be all that the group has. */
+  blocking(): (owner: string) => boolean {
+    const { groupOf } = this.#options;
+    const isGroup = this.#failures.values().some(({ blamed }) => groupOf(blamed) !== undefined);
+    return isGroup ? (owner) => owner.startsWith(NO_OWNER) || this.isBlocked(owner) : this.isBlocked;
   }
 
   add(blamed: string, error: OvsdbError): void {

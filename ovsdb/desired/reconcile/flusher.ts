@@ -11,7 +11,7 @@ import { type FoundRow, type Plan, plan } from '../plan/plan.ts';
 import { targetToken } from '../plan/tokens.ts';
 import { type Unit, unitId } from '../unit.ts';
 import { allSeen } from './all-seen.ts';
-import { byGroup, fewerOf, halves, isReady, nextOwners, openGroup } from './batch.ts';
+import { byGroup, fewerOf, halves, isGroupBusy, isReady, nextOwners, openGroup } from './batch.ts';
 import type { FlusherOptions } from './flusher-options.ts';
 import { judge, unwritable } from './judge.ts';
 import { Repairs } from './repairs.ts';
@@ -150,13 +150,14 @@ export class Flusher {
 
   #nextOwners(): string[] {
     const { works, failures, maxOperations, groupOf } = this.#options;
+    const isBlocked = failures.blocking();
     const maxUnits = maxOperations / this.#operationsPerUnit;
     while (this.#suspects.length > 0) {
-      const owners = nextOwners(works, failures.isBlocked, maxUnits, new Set(this.#suspects[0]), groupOf);
+      const owners = nextOwners(works, isBlocked, maxUnits, new Set(this.#suspects[0]), groupOf);
       if (owners.length > 0) return owners;
       this.#suspects.shift();
     }
-    return nextOwners(works, failures.isBlocked, maxUnits, undefined, groupOf);
+    return nextOwners(works, isBlocked, maxUnits, undefined, groupOf);
   }
 
   #worksOf(owners: readonly string[]): Work[] {
@@ -302,9 +303,8 @@ export class Flusher {
 
   /** What an owner failed with is over when all that can be done for it is done, even if the rest has to wait. */
   #settled(owner: string): void {
-    const { works, failures, board } = this.#options;
-    const isOver = (): boolean => openGroup(owner, this.#options).every((one) => !works.isBusy(one));
-    if (failures.get(owner) !== undefined && isOver()) failures.forget(owner);
+    const { failures, board } = this.#options;
+    if (failures.get(owner) !== undefined && !isGroupBusy(owner, this.#options)) failures.forget(owner);
     board.touch(owner);
   }
 
@@ -381,7 +381,7 @@ export class Flusher {
       this.#suspects = [...parts.map((part) => part.flat()), ...this.#suspects.slice(1)];
     } else if (owner !== undefined) {
       failures.add(owner, error);
-      for (const one of openGroup(owner, this.#options)) board.touch(one);
+      for (const one of new Set(openGroup(owner, this.#options))) board.touch(one);
     }
   }
 

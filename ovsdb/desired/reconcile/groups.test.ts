@@ -4,7 +4,7 @@ import { ovnNorthbound } from '../../models/ovn-northbound.gen.ts';
 import { rowRef } from '../types.ts';
 import { fewerOf } from './batch.ts';
 import type { ReconcilerSession } from './needs.ts';
-import { type Fragment, names, pod, SWITCH, startWorld } from './world.suite.ts';
+import { type Fragment, KEY, names, pod, SWITCH, startWorld } from './world.suite.ts';
 
 const acl = (name: string): Fragment => ({
   rows: [
@@ -124,4 +124,28 @@ it('a group with a value that does not fit its column stays as it was, too', asy
   desired.set('g1/bad', acl('g1-good'));
   await reconciler.whenIdle();
   expect(names(database, 'ACL')).toEqual(['g1-good', 'g1-new']);
+});
+
+it('what an earlier run has left of a group stays while the group is refused', async () => {
+  const world = await startWorld(ovnNorthbound, { ...{ groupOf, isConnected: false }, wrap: refusingName });
+  const { database, desired, reconciler, connect } = world;
+  const ids = (key: string) => ({ external_ids: ['map', [[KEY, key]]] as ['map', [[string, string]]] });
+  const drop = { action: 'drop', direction: 'to-lport', match: '1', priority: 1 };
+  database.transact([
+    { op: 'insert', table: 'ACL', row: { name: 'g1-left', ...drop, ...ids('g1-left') }, 'uuid-name': 'left' },
+    {
+      ...{ op: 'insert', table: 'Logical_Switch' },
+      row: { name: 's', acls: ['set', [['named-uuid', 'left']]], ...ids('s') },
+    },
+  ]);
+  desired.set('net', SWITCH);
+  desired.set('g1/new', acl('g1-new'));
+  desired.set('g1/refused', acl(REFUSED));
+  reconciler.allowPrune();
+  await connect();
+  await reconciler.whenIdle();
+  expect(names(database, 'ACL')).toEqual(['g1-left']);
+  desired.delete('g1/refused');
+  await reconciler.whenIdle();
+  expect(names(database, 'ACL')).toEqual(['g1-new']);
 });

@@ -32,7 +32,7 @@ import { isProblem } from '../plan/outcome.ts';
 import { unsettledUnits } from '../plan/settled.ts';
 import { ownerToken, targetToken, tokensOf } from '../plan/tokens.ts';
 import { type RowUnit, type Unit, unitId } from '../unit.ts';
-import { openGroup } from './batch.ts';
+import { NO_OWNER, openGroup } from './batch.ts';
 import type { ReconcilerCounts, ReconcilerEvent } from './events.ts';
 import { type Failure, Failures } from './failures.ts';
 import { Flusher } from './flusher.ts';
@@ -85,7 +85,7 @@ export class OvsdbReconciler<DB> implements Reconciler {
     this.#board = new StatusBoard((owner) => this.status(owner));
     const { groupOf = () => undefined } = options;
     const onRetry = (owner: string): void => {
-      for (const one of openGroup(owner, { works: this.#works, groupOf })) this.#wake(ownerToken(one));
+      for (const one of new Set(openGroup(owner, { works: this.#works, groupOf }))) this.#wake(ownerToken(one));
     };
     this.#failures = new Failures({ clock, random, backoff: retry, groupOf, onRetry });
     this.#load = new FirstLoad({
@@ -373,7 +373,7 @@ export class OvsdbReconciler<DB> implements Reconciler {
   /** What nobody wants goes by the name of the unit, so that it fails alone. */
   #ownersOrUnit(unit: Unit): readonly string[] {
     const owners = this.#desired.ownersOf(unit);
-    return owners.length > 0 ? owners : [`(no owner) ${unitId(unit).replaceAll('\n', ' ')}`];
+    return owners.length > 0 ? owners : [`${NO_OWNER}${unitId(unit).replaceAll('\n', ' ')}`];
   }
 }
 
