@@ -51,6 +51,24 @@ describe('an address', () => {
     expect(it.give('ns/b', 'default', 'default')).toEqual(['10.128.0.3/29']);
   });
 
+  it('that the pod holds of other subnets is refused: another would be written over it', () => {
+    const it = book('10.128.0.0/29');
+    it.enter('ns/a', 'default', 'default', [parseIp('192.168.0.1')]);
+    expect(() => it.give('ns/a', 'default', 'default')).toThrow(
+      '192.168.0.1, which the pod holds, is in no subnet of this node: delete the pod',
+    );
+    expect(it.give('ns/b', 'default', 'default')).toEqual(['10.128.0.3/29']);
+  });
+
+  it('of the network that a NAD was about before is free when the pod gets one of another', () => {
+    const it = book('10.128.0.0/29');
+    const other = { ...network, name: 'other' };
+    it.setSubnets(other, [parseCidr('10.9.0.0/29')]);
+    it.give('ns/a', 'ns/nad', 'default');
+    expect(it.give('ns/a', 'ns/nad', 'other')).toEqual(['10.9.0.3/29']);
+    expect(it.give('ns/b', 'default', 'default')).toEqual(['10.128.0.3/29']);
+  });
+
   it('stays with its pod when the node gets another subnet besides', () => {
     const it = book('10.128.0.0/29');
     it.give('ns/a', 'default', 'default');

@@ -56,10 +56,6 @@ export class AddressBook {
     );
   }
 
-  dropNetwork(network: string): void {
-    this.#pools.delete(network);
-  }
-
   /**
    * Enters what a pod has according to the API. The same again is no change.
    * @param mac without one, that of the addresses
@@ -78,7 +74,8 @@ export class AddressBook {
   /**
    * Gives one address of each of the node's subnets of the network, or what the pod holds of it already.
    * @param mac that the pod asks for; otherwise the one of its addresses, which nobody else has
-   * @throws NetError ERR_NET_EXHAUSTED, or ERR_NET_CONFLICT for a MAC that it may not have; nothing is given then
+   * @throws NetError ERR_NET_EXHAUSTED, or ERR_NET_CONFLICT for a MAC that it may not have, and for a pod that holds an address of other
+   *   subnets; nothing is given then
    */
   give(pod: string, nadKey: string, network: string, mac?: Mac): InterfaceAddress[] {
     const pools = this.#pools.get(network) ?? [];
@@ -96,6 +93,8 @@ export class AddressBook {
       network,
       given.map(({ pool }) => pool),
     );
+    // Of another network that the NAD was about before.
+    this.#release(pod, nadKey);
     this.#hold(pod, nadKey, { network, ips, mac: mac ?? derivedMac(ips) });
     return given.map(({ ip, pool }) => interfaceAddress(ip, prefixLength(pool.cidr)));
   }
@@ -167,7 +166,9 @@ const reserveIfFree = (pool: AddressPool, ip: Ip): AddressPool => {
 };
 
 const withPrefixes = (ips: readonly Ip[], pools: readonly AddressPool[]): InterfaceAddress[] =>
-  ips.flatMap((ip) => {
+  ips.map((ip) => {
     const pool = pools.find(({ cidr }) => cidrContainsIp(cidr, ip));
-    return pool === undefined ? [] : interfaceAddress(ip, prefixLength(pool.cidr));
+    if (pool !== undefined) return interfaceAddress(ip, prefixLength(pool.cidr));
+    const message = `${ip}, which the pod holds, is in no subnet of this node: delete the pod`;
+    throw new NetError('ERR_NET_CONFLICT', message, ip);
   });

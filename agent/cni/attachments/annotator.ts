@@ -60,7 +60,7 @@ export class Annotator {
   flush(): void {
     const pending = [...this.#pending];
     this.#pending.clear();
-    for (const pod of pending) this.#give(pod);
+    for (const pod of pending) this.#tryToGive(pod);
   }
 
   /** Pods that wait for an address to be released, with the reason. */
@@ -95,6 +95,17 @@ export class Annotator {
     if (others.length === 0) return;
     const message = `${ips.join(', ')} on network ${network.name} is also an address of ${others.join(', ')}`;
     this.#options.onProblem({ pod, uid, reason: 'conflict', message });
+  }
+
+  /** Whatever a pod says stops that pod alone. */
+  #tryToGive(pod: string): void {
+    try {
+      this.#give(pod);
+    } catch (error) {
+      const uid = this.#options.registry.get(pod)?.pod.uid ?? '';
+      const message = `no address can be given: ${messageOf(error)}`;
+      this.#options.onProblem({ pod, uid, reason: 'conflict', message });
+    }
   }
 
   #give(pod: string): void {
