@@ -48,11 +48,44 @@ export const parseForeignConf = (config: string | undefined, { namespace, name }
   } catch (cause) {
     refuse('ERR_API_SYNTAX', `is not JSON: ${messageOf(cause)}`, cause);
   }
+  const twofold = twofoldKey(value);
+  if (twofold !== undefined) refuse('ERR_API_RULE', `${twofold}: plugins would read it as another key`);
   const isList = typeof value === 'object' && value !== null && 'plugins' in value;
   return isList
     ? listOf(parseWith(listSchema, value, object), name)
     : singleOf(parseWith(singleSchema, value, object), name);
 };
+
+/**
+ * Plugins take a key in any case for the one that they know, and of several the last (Go's encoding/json): what is not spelt as here would
+ * pass by what is asked here.
+ * @returns the first such key, or the first of two that are one to them
+ */
+const twofoldKey = (value: unknown): string | undefined => {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const seen = new Set<string>();
+  for (const [key, inner] of Object.entries(value)) {
+    const folded = foldedKey(key);
+    if (seen.has(folded) || (KNOWN_KEYS.get(folded) ?? key) !== key) return key;
+    seen.add(folded);
+    const found = twofoldKey(inner);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
+
+/** Letters that fold to ASCII ones, U+017F and U+212A, included. */
+const foldedKey = (key: string): string => key.toUpperCase().toLowerCase();
+
+/** Keys of hosts' paths, whatever is in them: a file name alone is relative to a folder that is not the author's to know. */
+export const PATH_KEYS: ReadonlySet<string> = new Set(['dataDir', 'resolvConf', 'kubeconfig', 'daemonSocketPath']);
+
+const KNOWN_KEYS: ReadonlyMap<string, string> = new Map(
+  [
+    ...['plugins', 'type', 'ipam', 'name', 'cniVersion', 'prevResult', 'runtimeConfig', 'capabilities', 'args'],
+    ...PATH_KEYS,
+  ].map((key) => [foldedKey(key), key]),
+);
 
 /** It is a file name in a folder of programs that root runs. */
 const PROGRAM = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseForeignConf } from './foreign-conf.ts';
-import { parseForeignPlugins, refusedPlugins } from './foreign-plugins.ts';
+import { parseForeignPlugins, refusedArguments, refusedPlugins } from './foreign-plugins.ts';
 
 const refused = (config: object, allowed: string, namespace = 'red'): string | undefined =>
   refusedPlugins(
@@ -28,8 +28,10 @@ describe('a plugin of another network', () => {
     expect(refused(chain, 'bridge,host-local,tuning')).toBeUndefined();
   });
 
-  const hostKey = (key: string): string =>
-    `${key} of plugin bridge names a path or a link of the host, which --foreign-plugins allows by red/bridge only`;
+  const hostKey = (key: string): string => {
+    const type = key.startsWith('ipam.') ? 'host-local' : 'bridge';
+    return `${key} of plugin ${type} names a path or a link of the host, which --foreign-plugins allows by red/${type} only`;
+  };
 
   it.each([
     [{ ipam: { type: 'host-local', dataDir: '/etc' } }, 'ipam.dataDir'],
@@ -41,8 +43,16 @@ describe('a plugin of another network', () => {
     [{ bridge: 'br-int' }, 'bridge'],
   ])('gets no path and no link of the host from any namespace: %j', (more, key) => {
     expect(refused({ ...BRIDGE, ...more }, 'bridge,host-local')).toBe(hostKey(key));
-    expect(refused({ ...BRIDGE, ...more }, 'red/bridge,host-local')).toBe(hostKey(key));
     expect(refused({ ...BRIDGE, ...more }, 'red/bridge,red/host-local')).toBeUndefined();
+  });
+
+  it('has what its own entry allows, and its IPAM plugin what that one’s does', () => {
+    const link = { ...BRIDGE, bridge: 'br-int' };
+    const path = { ...BRIDGE, ipam: { type: 'host-local', dataDir: '/var/lib/x' } };
+    expect(refused(link, 'red/bridge,host-local')).toBeUndefined();
+    expect(refused(path, 'red/bridge,host-local')).toBe(
+      'ipam.dataDir of plugin host-local names a path or a link of the host, which --foreign-plugins allows by red/host-local only',
+    );
   });
 
   it('may have subnets and addresses with a prefix', () => {
@@ -53,4 +63,10 @@ describe('a plugin of another network', () => {
 
 it.each(['a/b/c', '../bridge', 'Red/bridge', 'bridge/', 'bri dge'])('%j is no entry', (text) => {
   expect(() => parseForeignPlugins(text)).toThrow(`"${text}" is not [NAMESPACE/]PLUGIN`);
+});
+
+it('cni-args name no path and no link of the host, whatever is allowed', () => {
+  expect(refusedArguments({ ips: ['10.0.0.1/24'], x: [2] })).toBeUndefined();
+  expect(refusedArguments(undefined)).toBeUndefined();
+  expect(refusedArguments({ script: '/bin/sh' })).toBe('cni-args: script names a path or a link of the host');
 });

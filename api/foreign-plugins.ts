@@ -3,7 +3,7 @@
  * written. None by default. Pure. See ADR 128.
  */
 import { ApiError } from './errors.ts';
-import type { ForeignConf, ForeignPlugin } from './foreign-conf.ts';
+import { type ForeignConf, type ForeignPlugin, PATH_KEYS } from './foreign-conf.ts';
 import { commaList } from './scalars.ts';
 
 export interface AllowedPlugin {
@@ -46,15 +46,21 @@ const refusedPlugin = (
   const lacking = types.find((_, i) => !entries[i]?.some((one) => one.namespace === undefined || isOfNamespace(one)));
   if (lacking !== undefined)
     return `plugin ${lacking} is not in --foreign-plugins of the agents for NetworkAttachmentDefinitions of namespace ${nadNamespace}`;
-  if (entries.every((some) => some.some(isOfNamespace))) return undefined;
-  const found = hostKeyIn(plugin.config);
-  return found === undefined
-    ? undefined
-    : `${found} of plugin ${plugin.type} names a path or a link of the host, which --foreign-plugins allows by ${nadNamespace}/${plugin.type} only`;
+  const { ipam, ...rest } = plugin.config;
+  for (const [i, part] of [rest, { ipam }].entries()) {
+    const type = types[i] ?? plugin.type;
+    const found = entries[i]?.some(isOfNamespace) === true ? undefined : hostKeyIn(part);
+    if (found !== undefined)
+      return `${found} of plugin ${type} names a path or a link of the host, which --foreign-plugins allows by ${nadNamespace}/${type} only`;
+  }
+  return undefined;
 };
 
-/** Known to be paths whatever is in them: a file name alone is relative to a folder that is not the author's to know. */
-const PATH_KEYS: ReadonlySet<string> = new Set(['dataDir', 'resolvConf', 'kubeconfig', 'daemonSocketPath']);
+/** The author of a pod writes `cni-args`, whoever has written the NAD. @returns why they are not passed on */
+export const refusedArguments = (cniArgs: Readonly<Record<string, unknown>> | undefined): string | undefined => {
+  const found = hostKeyIn(cniArgs);
+  return found === undefined ? undefined : `cni-args: ${found} names a path or a link of the host`;
+};
 
 /** The first value that may be a path (one with a slash that is no subnet), or is the name of a link that ovn-udn or OVN makes. */
 const hostKeyIn = (value: unknown, at = ''): string | undefined => {

@@ -1,7 +1,7 @@
 /** A network of another plugin that a pod selects: whether this node runs its plugins, and whether they can follow the selection. Pure. */
 import { mayAttach } from '../../../api/attachment-scope.ts';
 import { capabilityOf } from '../../../api/foreign-capabilities.ts';
-import { refusedPlugins } from '../../../api/foreign-plugins.ts';
+import { refusedArguments, refusedPlugins } from '../../../api/foreign-plugins.ts';
 import { type ForeignAttachment, nadOf, type Selection } from '../../model/attachments.ts';
 import type { View } from '../../model/view.ts';
 
@@ -23,7 +23,9 @@ export const foreignAttachment = (selection: Selection, podNamespace: string, vi
   if (!mayAttach({ namespace, role: 'secondary', isHandmade: true }, podNamespace, view.cluster))
     return refuse(`network ${conf.name} is not for namespace ${podNamespace}: use a NetworkAttachmentDefinition of it`);
   const reason =
-    refusedPlugins(conf, namespace, view.foreignPlugins ?? []) ?? impossibleRequest(selection, conf.plugins);
+    refusedPlugins(conf, namespace, view.foreignPlugins ?? []) ??
+    refusedArguments(selection.cniArgs) ??
+    impossibleRequest(selection, conf.plugins);
   return reason === undefined ? { foreign: { nadKey, interfaceName, conf, selection } } : refuse(reason);
 };
 
