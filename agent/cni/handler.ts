@@ -170,11 +170,15 @@ export class CniHandler {
     const others = attachments.foreign ?? [];
     try {
       await this.#plumber.connect(plumbing, attachments, timer, signal);
-      if (others.length === 0) return [];
+      if (others.length === 0) {
+        // Of an ADD that ended with its agent, when the pod selected more.
+        await foreign.remove(request, host);
+        return [];
+      }
       return await timer.phase('foreign-plugins', () => foreign.add(others, request, host, signal));
     } catch (error) {
       await settleAll([
-        others.length === 0 ? Promise.resolve() : foreign.remove(request, host),
+        foreign.remove(request, host),
         this.#plumber.unplug(plumbing.ports.map(({ name }) => name)),
       ]).catch((cause: unknown) => {
         throw new AggregateError([error, cause], `${messageOf(error)}; rollback failed: ${messageOf(cause)}`);

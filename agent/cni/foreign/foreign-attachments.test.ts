@@ -78,6 +78,16 @@ describe('ADD', () => {
     ]);
   });
 
+  it('takes away what an ADD has left that ended with its agent, also of a pod that selects nothing any more', async () => {
+    const it = withForeign();
+    await it.call('ADD');
+    it.cluster.pod('ns/a', { node: 'node1', networks: { default: { ips: ['10.128.0.3/23'] } } });
+    it.flush();
+    await it.call('ADD');
+    expect(it.plugins.log().slice(2)).toEqual(['DEL tuning net1', 'DEL bridge net1']);
+    expect((await stateOf(it)).records).toEqual([]);
+  });
+
   it('that fails takes back what was made, in reverse, ours too', async () => {
     const it = withForeign('wan,lan');
     it.plugins.answers.set('ADD tuning', pluginError('no such sysctl'));

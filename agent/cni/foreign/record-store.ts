@@ -1,5 +1,5 @@
 /** The folder of records. A file is replaced by renaming, so that one is whole or not there. */
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../../base/error-message.ts';
 import { type SandboxRecord, sandboxRecordSchema } from './record.ts';
@@ -34,14 +34,27 @@ export const recordStore = (folder: string): RecordStore => {
       const path = pathOf(record.containerId);
       if (record.attachments.length === 0) return await rm(path, { force: true });
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      await writeFile(`${path}.new`, JSON.stringify(record), { mode: 0o600 });
+      await writeDurably(`${path}.new`, JSON.stringify(record));
       await rename(`${path}.new`, path);
+      await synced(folder);
     },
     list: async () => {
       const names = (await readdir(folder).catch(ignoreAbsent)) ?? [];
       return names.flatMap((name) => (name.endsWith(SUFFIX) ? [name.slice(0, -SUFFIX.length)] : []));
     },
   };
+};
+
+/** What is on record outlives a loss of power: an empty record would keep its sandbox from being deleted. */
+const writeDurably = async (path: string, text: string): Promise<void> => {
+  await using file = await open(path, 'w', 0o600);
+  await file.writeFile(text);
+  await file.sync();
+};
+
+const synced = async (folder: string): Promise<void> => {
+  await using entries = await open(folder, 'r');
+  await entries.sync();
 };
 
 const ignoreAbsent = (error: unknown): undefined => {
