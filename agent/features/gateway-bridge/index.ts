@@ -5,6 +5,7 @@
 import type { BridgeItem } from '../../../datapath/openflow/types.ts';
 import { addressOf } from '../../../net/cidr.ts';
 import { ipFamily } from '../../../net/ip.ts';
+import { linkLocalFromMac } from '../../../net/mac.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
 import { localnetPatchPortName } from '../../model/host-names.ts';
 import { COOKIES } from '../../model/registry/marks.ts';
@@ -123,7 +124,11 @@ export const otherNodes: FeatureOver<'node'> = {
     const site = bridgeSite(view);
     const other = node === view.node ? undefined : view.gateway(node);
     if (site === undefined || other === undefined) return EMPTY_FRAGMENT;
-    const matches = [{ dl_src: other.mac }, ...other.addresses.map(addressOf).flatMap(as)];
+    const addresses = [...other.addresses, ...view.hostAddresses(node)].map(addressOf);
+    // Nothing of theirs is let through in other families.
+    const families = new Set(site.families.map(({ family }) => family));
+    const ips = [...new Set([...addresses, linkLocalFromMac(other.mac)])].filter((one) => families.has(ipFamily(one)));
+    const matches = [{ dl_src: other.mac }, ...ips.flatMap(as)];
     return { openflow: { items: onBridge(site.bridge, matches.map(notBesideNode)) } };
   },
 };

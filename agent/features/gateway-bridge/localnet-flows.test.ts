@@ -73,7 +73,7 @@ describe('what pods of localnets send', () => {
           `arp,arp_spa=${of}`,
         ]),
         ...['ip,nw_dst=169.254.0.0/17', 'arp,arp_tpa=169.254.0.0/17'],
-        ...['fd00:30::1', 'fd00:30::2', 'fd00:30::3', 'fe80::ff:fe00:1'].flatMap((of) => [
+        ...['fd00:30::1', 'fd00:30::2', 'fd00:30::3', 'fe80::ff:fe00:1', 'fe80::ff:fe00:2'].flatMap((of) => [
           `ipv6,ipv6_src=${of}`,
           `icmp6,icmp_type=136,icmp_code=0,nd_target=${of}`,
         ]),
@@ -139,8 +139,10 @@ describe('what pods of localnets send', () => {
       'dl_src=02:00:00:00:00:09',
       'dl_src=02:11:00:00:00:01',
       'icmp6,icmp_type=136,icmp_code=0,nd_target=fd00:30::4',
+      'icmp6,icmp_type=136,icmp_code=0,nd_target=fe80::ff:fe00:9',
       'ip,nw_src=172.30.0.4',
       'ipv6,ipv6_src=fd00:30::4',
+      'ipv6,ipv6_src=fe80::ff:fe00:9',
     ]);
   });
 
