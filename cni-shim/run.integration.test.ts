@@ -125,6 +125,10 @@ describe('a plugin', () => {
       .toMatch(/^(Z|gone)$/);
   });
 
+  it('that closes its output and goes on is killed as well', async () => {
+    expect(await outcomeOf('exec >&-; sleep 60', {}, 300)).toMatchObject({ how: 'late' });
+  });
+
   it.each([
     ['absent', 'macvlan'],
     ['refused', '../bin/bridge'],
