@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { parseInterfaceAddress } from '../../../net/cidr.ts';
+import { parseIp } from '../../../net/ip.ts';
 import { emptyCluster } from '../../../test/unit/golden/worked-cluster.ts';
 import { DUAL } from '../../testing/bridge-flows.ts';
 
@@ -17,18 +18,18 @@ const refusal = (address: string, { vlanId = 0, bridge = 'br-ex' } = {}): string
       selects: 'lan',
     });
   cluster.facts.set('hostAddresses', 'node1', [parseInterfaceAddress('172.30.0.99/24')]);
+  cluster.facts.set('nodeAddress', parseIp('172.30.0.55'), true);
   cluster.render();
   return cluster.sinks.attachments.get('attachments:red/a')?.refused;
 };
 
 it.each([
-  ['172.30.0.1/24', 'the next hop'],
-  ['172.30.0.2/24', 'an address'],
-  ['172.30.0.99/24', 'an address'],
-])('a pod of a localnet that is given %s is refused: it is %s of its node', (address, what) => {
-  expect(refusal(address)).toBe(
-    `${address.split('/')[0]} is ${what} of node node1: excludeSubnets of network red_lan lacks it`,
-  );
+  ['172.30.0.1/24', 'the next hop of node node1'],
+  ['172.30.0.2/24', 'an address of node node1'],
+  ['172.30.0.99/24', 'an address of node node1'],
+  ['172.30.0.55/24', 'an address of another node'],
+])('a pod of a localnet that is given %s is refused: it is %s', (address, what) => {
+  expect(refusal(address)).toBe(`${address.split('/')[0]} is ${what}: excludeSubnets of network red_lan lacks it`);
 });
 
 it('another address, another VLAN and another bridge are nobody’s', () => {
