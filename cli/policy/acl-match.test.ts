@@ -29,3 +29,12 @@ it.each([[['d']], [['d', 'e']]])('reads a rule with domain names: %j', (sets) =>
   expect(termHas(read?.destination, parseIp('192.0.2.1'), setOf)).toBe(true);
   expect(termHas(read?.destination, parseIp('192.0.2.2'), setOf)).toBe(false);
 });
+
+it.each(['ip4.src==10.128.0.2', 'outport == @a1 && ip4.src == 10.128.0.2'])(
+  'reads what lets the node through, which is about no other sender: %s',
+  (match) => {
+    expect(parseRuleMatch(match)).toMatchObject({ family: 4, source: { blocks: ['10.128.0.2/32'] } });
+  },
+);
+
+it('reads no match of ports of a group alone', () => expect(parseRuleMatch('outport == @a1')).toBeUndefined());

@@ -26,8 +26,8 @@ export const parseRuleMatch = (match: string): RuleMatch | undefined => {
   const families = new Set<string>();
   let protocol: Ports['protocol'];
   let ports: readonly Ports[] | undefined;
-  for (const part of match.split(' && ')) {
-    const [, family = '', end = '', value = ''] = /^ip([46])\.(src|dst) == (.+)$/.exec(part) ?? [];
+  for (const part of match.split(' && ').filter((one) => !OF_GROUP.test(one))) {
+    const [, family = '', end = '', value = ''] = /^ip([46])\.(src|dst) ?== ?(.+)$/.exec(part) ?? [];
     const ranges = PROTOCOL.test(part) ? undefined : portRanges(part, protocol);
     if (value !== '') {
       const term = addressTerm(value);
@@ -59,6 +59,8 @@ const blockHas = (element: string, ip: Ip): boolean =>
   isIp(element) ? parseIp(element) === ip : cidrContainsIp(parseMaskedCidr(element), ip);
 
 const PROTOCOL = /^(tcp|udp|sctp)$/;
+/** What is asked about are ports of the group that has the ACL. */
+const OF_GROUP = /^(inport|outport) == @\w+$/;
 
 /**
  * Neighbour discovery, and ports alone, are about no address.

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { POD_ANNOTATIONS } from '../../../api/names.ts';
 import type { Sandbox } from '../../../sandbox/index.ts';
 import { eventually } from '../../../sandbox/testing/eventually.ts';
-import { applyAndWait } from '../support/cluster/cluster.ts';
-import { layer3, nad, namespace, pod } from '../support/cluster/manifests.ts';
+import { applyAndWait, deletePods } from '../support/cluster/cluster.ts';
+import { layer3, nad, namespace, pod, secondaryLayer2 } from '../support/cluster/manifests.ts';
 import { eventsOf } from '../support/faults/events.ts';
 
 const NODE = 'node-1';
@@ -24,18 +24,24 @@ export const selections = (cluster: () => Sandbox): void => {
   it('a pod that selects a NAD that does not exist waits for it, and ADD, events, explain and why name it', async () => {
     await applyAndWait(cluster(), [namespace('red'), layer3('red', 'net', ['10.72.0.0/16/24', 'fd00:72::/48/64'])]);
     const objects = await cluster().objects();
-    const waiting = pod('red', 'selecting', NODE, { [POD_ANNOTATIONS.selection]: 'macvlan' });
+    const waiting = pod('red', 'selecting', NODE, { [POD_ANNOTATIONS.selection]: 'storage' });
     await objects.apply([waiting]);
     const message =
-      'NetworkAttachmentDefinition red/macvlan does not exist, or cannot be read: the pod selects it as net1';
+      'NetworkAttachmentDefinition red/storage does not exist, or cannot be read: the pod selects it as net1';
     await eventually(async () => expect(await reasonsOf('selecting')).toContain(`ErrorAttachingPod: ${message}`));
     expect(await said('explain', 'pod', 'red/selecting')).toContain(message);
     expect(await said('why', 'pod', 'red/selecting')).toContain(
-      'the pod requests NetworkAttachmentDefinition red/macvlan, which does not exist',
+      'the pod requests NetworkAttachmentDefinition red/storage, which does not exist',
     );
-    await objects.apply([nad('red', 'macvlan', { cniVersion: '1.0.0', name: 'macvlan', type: 'macvlan' })]);
+    await objects.apply([nad('red', 'storage', { cniVersion: '1.0.0', name: 'storage', type: 'macvlan' })]);
+    const refused = 'plugin macvlan is not in --foreign-plugins of the agents';
+    await eventually(async () => expect((await reasonsOf('selecting')).join('\n')).toContain(refused));
+    const network = secondaryLayer2('red', 'storage', []);
+    await objects.delete([nad('red', 'storage', {})]);
+    await objects.apply([network]);
     await objects.wait('pod', 'red/selecting', 'ready', { timeoutSeconds: 60 });
-    await objects.delete([nad('red', 'macvlan', {})]);
+    await deletePods(cluster(), 'red/selecting');
+    await objects.delete([network]);
   }, 90_000);
 
   it('what a pod asks for and nothing follows is an event, and it is ready', async () => {
