@@ -12,6 +12,8 @@ import { createRecorder, type Recorder } from './recorder.ts';
 export const NODE = 'node-1';
 /** Within which an operator finds the cause. */
 export const MINUTE_MS = 60_000;
+/** A report counts for 40 s, and for as long again from when the API server, to the cluster manager, was back. */
+const SILENCE_MS = 100_000;
 
 export interface Operator {
   readonly cluster: () => Sandbox;
@@ -82,7 +84,7 @@ export const operatorOf = (cluster: () => Sandbox): Operator => {
             const text = await networkUnavailable(cluster());
             expect(text).toMatch(line);
             recorder.shows(incident, `kubectl ${GET_UNAVAILABLE}`, text);
-          }, MINUTE_MS),
+          }, SILENCE_MS),
       };
     },
     unavailable: async () => {
