@@ -1,7 +1,12 @@
 /** CNI ADD of a pod that many policies select, against a pod on the same network that none selects. */
 import type { PodAttachments } from '../../agent/model/attachments.ts';
-import { POD_ANNOTATIONS } from '../../api/names.ts';
-import { NETWORK_POLICIES, PODS } from '../../kube/resources.ts';
+import { parseNodeSubnets } from '../../api/annotations/node-subnets.ts';
+import { NODE_ANNOTATIONS, POD_ANNOTATIONS } from '../../api/names.ts';
+import { NETWORK_POLICIES, NODES, PODS } from '../../kube/resources.ts';
+import { addressAt, type Cidr, prefixLength } from '../../net/cidr.ts';
+import { ipFamily } from '../../net/ip.ts';
+import { macFromIp } from '../../net/mac.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
 import { takeTurns } from '../alternate.ts';
 import { type CniNode, makeAll, startCniNode } from '../cni/cni-node.ts';
 import { ofRing } from '../cni/ring.ts';
@@ -13,9 +18,12 @@ import { indexes } from './objects.ts';
 
 const POLICIES = 20;
 const PEERS = 500;
+/** A node has 253 addresses of the network. */
+const PEER_NODES = [1, 2];
 const PODS_OF_EACH = 10;
 const ROUNDS = 20;
 const WARM_UP = 4;
+const PEERS_MS = 60_000;
 
 export const ADD_NAMES = [
   'policy/add-in-20',
@@ -29,11 +37,15 @@ export const benchAddInPolicies = async ({ signal, progress, eachRun }: BenchCon
   const name = `bench-policy-add-${process.pid}`;
   const spec = { name, tenants: 1, tenantsElsewhere: 0, plainPods: 0, tenantPods: PODS_OF_EACH };
   await using cni = await startCniNode(spec, signal);
-  await makeAll(cni.node.client, [[otherNode(1)], ...peers(), ...policies(), ...selected(IN_ALL), ...selected(IN_ONE)]);
+  await makeAll(cni.node.client, [PEER_NODES.map(otherNode)]);
+  const subnets = await Promise.all(PEER_NODES.map((node) => eventually(() => subnetsOf(cni, node), PEERS_MS)));
+  const objects = [...peers(subnets), ...policies(), ...selected(IN_ALL), ...selected(IN_ONE)];
+  await makeAll(cni.node.client, objects);
   const prepared = (made: readonly (readonly Made[])[]): Promise<PodAttachments[]> =>
     Promise.all(made.flat().map(({ object }) => cni.rig.view.prepared(`${tenantName(1)}/${object.metadata?.name}`)));
   const [inAll, inOne] = [await prepared(selected(IN_ALL)), await prepared(selected(IN_ONE))];
-  await requirePeers(cni);
+  // Peers are written after pods.
+  await eventually(() => requirePeers(cni), PEERS_MS);
   return await eachRun(async (run) =>
     resultsOf(
       await takeTurns<Way, Added>(
@@ -102,20 +114,31 @@ const selected = (by: string): Made[][] =>
     return [{ resource, object: { ...object, metadata: { ...object.metadata, labels: { selected: by } } } }];
   });
 
-/** On a node whose agent has given them addresses. */
-const peers = (): Made[][] =>
+/** What a node has of the tenant's network. @throws Error while it has nothing */
+const subnetsOf = async ({ node: { client } }: CniNode, index: number): Promise<readonly Cidr[]> => {
+  const { metadata } = await client.get(NODES, { name: otherNodeName(index) });
+  const text = metadata.annotations?.[NODE_ANNOTATIONS.subnets] ?? '{}';
+  const found = parseNodeSubnets(text, otherNodeName(index)).get(`${tenantName(1)}_net`) ?? [];
+  if (found.length < 2) throw new Error(`${otherNodeName(index)} has no subnets`);
+  return found;
+};
+
+/** On nodes whose agents have given them addresses of their subnets: with others they are no peers. */
+const peers = (subnets: readonly (readonly Cidr[])[]): Made[][] =>
   indexes(PEERS).map((index) => {
-    const [high, low] = [128 + (index >> 7), (index & 127) + 10];
+    const node = index % PEER_NODES.length;
+    const offset = 3 + Math.floor(index / PEER_NODES.length);
+    const ips = (subnets[node] ?? []).map((cidr) => ({ cidr, ip: addressAt(cidr, offset) }));
     const entry = {
-      ip_addresses: [`10.20.${high}.${low}/24`, `fd00:20:0:${high.toString(16)}::${low.toString(16)}/64`],
-      mac_address: `0a:58:0a:14:${high.toString(16)}:${low.toString(16).padStart(2, '0')}`,
-      gateway_ips: [`10.20.${high}.1`, `fd00:20:0:${high.toString(16)}::1`],
+      ip_addresses: ips.map(({ cidr, ip }) => `${ip}/${prefixLength(cidr)}`),
+      mac_address: ips.flatMap(({ ip }) => (ipFamily(ip) === 4 ? [macFromIp(ip)] : []))[0],
+      gateway_ips: ips.map(({ cidr }) => addressAt(cidr, 1)),
       role: 'primary',
     };
     const annotations = { [POD_ANNOTATIONS.networks]: JSON.stringify({ [`${tenantName(1)}/net`]: entry }) };
     const labels = Object.fromEntries(indexes(POLICIES).map((policy) => [labelOf(policy), '']));
     const metadata = { namespace: tenantName(1), name: `peer-${index}`, labels, annotations };
-    const spec = { nodeName: otherNodeName(1), containers: [{ name: 'main', image: 'toolbox' }] };
+    const spec = { nodeName: otherNodeName(PEER_NODES[node] ?? 1), containers: [{ name: 'main', image: 'toolbox' }] };
     return [{ resource: PODS, object: { metadata, spec } }];
   });
 
