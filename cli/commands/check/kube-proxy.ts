@@ -1,8 +1,7 @@
 /** Whether kube-proxy runs beside: in the cluster, and what of it is on this node. */
-import { z } from 'zod';
-import { CONFIG_MAPS, DAEMON_SETS } from '../../../kube/resources.ts';
+import { DAEMON_SETS } from '../../../kube/resources.ts';
 import type { KubeClient } from '../../../kube/types.ts';
-import { AGENT } from './expectations.ts';
+import { readAgentSettings } from './agent-settings.ts';
 import { type Finding, findingOf, ok, warning } from './finding.ts';
 import { find } from './installed.ts';
 
@@ -30,43 +29,14 @@ export const checkKubeProxy = (client: KubeClient, namespace: string): Promise<F
 
 const SERVER = 'KUBERNETES_SERVICE_HOST';
 
-const agentSchema = z.object({
-  spec: z.object({
-    template: z.object({
-      spec: z.object({
-        containers: z.array(
-          z.object({
-            args: z.array(z.string()).default([]),
-            env: z.array(z.object({ name: z.string() })).default([]),
-            envFrom: z.array(z.object({ configMapRef: z.object({ name: z.string() }).optional() })).default([]),
-          }),
-        ),
-      }),
-    }),
-  }),
-});
-const configMapSchema = z.object({ data: z.record(z.string(), z.string()).default({}) });
-
 /** The address in a pod's own environment is a ClusterIP. Undefined: they know no other. */
 const howAgentsKnowServer = async (client: KubeClient, namespace: string): Promise<string | undefined> => {
-  const agent = await find(client, DAEMON_SETS, { namespace, name: AGENT });
-  if (agent === undefined) return undefined;
-  const { containers } = agentSchema.parse(agent).spec.template.spec;
-  if (await isSet(client, namespace, containers)) return SERVER;
-  const readsFile = containers.some(({ args }) => args.some((arg) => arg.startsWith(KUBELET_FLAG)));
-  return readsFile ? "the kubelet's kubeconfig" : undefined;
+  const agents = await readAgentSettings(client, namespace);
+  if (agents?.variables.has(SERVER)) return SERVER;
+  return agents?.args.some((arg) => arg.startsWith(KUBELET_FLAG)) ? "the kubelet's kubeconfig" : undefined;
 };
 
 const KUBELET_FLAG = '--kubelet-kubeconfig=';
-
-type Containers = z.infer<typeof agentSchema>['spec']['template']['spec']['containers'];
-
-const isSet = async (client: KubeClient, namespace: string, containers: Containers): Promise<boolean> => {
-  if (containers.some(({ env }) => env.some(({ name }) => name === SERVER))) return true;
-  const names = containers.flatMap(({ envFrom }) => envFrom.flatMap(({ configMapRef }) => configMapRef?.name ?? []));
-  const maps = await Promise.all(names.map((name) => find(client, CONFIG_MAPS, { namespace, name })));
-  return maps.some((map) => map !== undefined && SERVER in configMapSchema.parse(map).data);
-};
 
 /** What is looked at on a node. */
 export interface NodeTraces {

@@ -1,10 +1,8 @@
 /** Whether the agents expect what the cluster has: Multus, which calls them for each network, or none. */
-import { z } from 'zod';
-import { CONFIG_MAPS, DAEMON_SETS } from '../../../kube/resources.ts';
+import { DAEMON_SETS } from '../../../kube/resources.ts';
 import type { KubeClient } from '../../../kube/types.ts';
-import { AGENT } from './expectations.ts';
+import { readAgentSettings } from './agent-settings.ts';
 import { type Finding, findingOf, ok, warning } from './finding.ts';
-import { find } from './installed.ts';
 
 const WHAT = 'multi-network';
 const FLAG = '--multi-network=';
@@ -31,33 +29,10 @@ export const checkMultiNetwork = async (client: KubeClient, namespace: string): 
   return finding.result === 'ok' ? [] : [finding];
 };
 
-const agentSchema = z.object({
-  spec: z.object({
-    template: z.object({
-      spec: z.object({
-        containers: z.array(
-          z.object({
-            args: z.array(z.string()).default([]),
-            env: z.array(z.object({ name: z.string(), value: z.string().default('') })).default([]),
-            envFrom: z.array(z.object({ configMapRef: z.object({ name: z.string() }).optional() })).default([]),
-          }),
-        ),
-      }),
-    }),
-  }),
-});
-const configMapSchema = z.object({ data: z.record(z.string(), z.string()).default({}) });
-
 /** As a program reads it: the flag, else the variable. Undefined: there are no agents. */
 const modeOfAgents = async (client: KubeClient, namespace: string): Promise<string | undefined> => {
-  const agent = await find(client, DAEMON_SETS, { namespace, name: AGENT });
-  const [container] = agent === undefined ? [] : agentSchema.parse(agent).spec.template.spec.containers;
-  if (container === undefined) return undefined;
-  const flag = container.args.find((one) => one.startsWith(FLAG))?.slice(FLAG.length);
-  const variable = container.env.find(({ name }) => name === VARIABLE)?.value;
-  if (flag !== undefined || variable !== undefined) return flag ?? variable;
-  const names = container.envFrom.flatMap(({ configMapRef }) => configMapRef?.name ?? []);
-  const maps = await Promise.all(names.map((name) => find(client, CONFIG_MAPS, { namespace, name })));
-  const settings = maps.flatMap((map) => (map === undefined ? [] : [configMapSchema.parse(map).data]));
-  return settings.map((data) => data[VARIABLE]).find((value) => value !== undefined) ?? 'native';
+  const agents = await readAgentSettings(client, namespace);
+  if (agents === undefined) return undefined;
+  const flag = agents.args.find((one) => one.startsWith(FLAG))?.slice(FLAG.length);
+  return flag ?? agents.variables.get(VARIABLE) ?? 'native';
 };
