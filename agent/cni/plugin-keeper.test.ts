@@ -144,6 +144,15 @@ it('reports that Multus is called where it is not expected, and not where it is'
   );
 });
 
+it('reports that it cannot tell whether Multus is called', async () => {
+  await keeper.start();
+  await keeper.open();
+  rmSync(conf, { recursive: true });
+  writeFileSync(conf, 'a file where the folder should be');
+  const message = expect.stringContaining('whether Multus calls for pods cannot be determined: ENOTDIR');
+  await eventually(() => expect(reported.at(-1)).toContainEqual(message));
+});
+
 it('reports a folder that cannot be written, and tries again', async () => {
   writeFileSync(bin, 'a file where the folder should be');
   await keeper.start();

@@ -6,7 +6,7 @@
 import type { ProblemCause } from '../../api/problem-causes.ts';
 import { Backoff } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
-import { messageOf } from '../../base/error-message.ts';
+import { errorOf, messageOf } from '../../base/error-message.ts';
 import { FolderWatch } from '../../base/folder-watch.ts';
 import type { Problem } from '../inputs/problem.ts';
 import type { MultiNetwork } from '../model/view.ts';
@@ -136,7 +136,8 @@ export class PluginKeeper {
   async #disagreement(): Promise<string | undefined> {
     const { cniConfFolder: conf, multiNetwork } = this.#options;
     if (!this.#isOpen) return undefined;
-    const multus = await multusConfiguration(conf, CONFIGURATION).catch(() => undefined);
+    const multus = await multusConfiguration(conf, CONFIGURATION).catch(errorOf);
+    if (multus instanceof Error) return `whether Multus calls for pods cannot be determined: ${multus.message}`;
     if (multiNetwork === 'native')
       return multus && `--multi-network is native, and Multus calls for each network of a pod: ${multus}`;
     const missing = `--multi-network is delegated, and no configuration of Multus comes before ${CONFIGURATION} in ${conf}`;
