@@ -1,6 +1,6 @@
 /**
  * The suites of other projects, built once from Go modules into the user's cache: network-policy-api's of both versions, and cyclonus
- * with the worker that its pods run.
+ * with a worker for its pods.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -40,8 +40,8 @@ const MODULES = {
     ...{ folder: 'network-policy-api/v1alpha2', of: API, sources: HARNESS, packages: { 'cluster-policies': '.' } },
   },
   cyclonus: {
-    ...{ folder: 'cyclonus', of: CYCLONUS, sources: ['main.go', 'cluster.go'] },
-    packages: { cyclonus: '.', 'cyclonus-worker': `${CYCLONUS}/cmd/worker` },
+    ...{ folder: 'cyclonus', of: CYCLONUS, sources: ['main.go', 'cluster.go', 'worker/main.go'] },
+    packages: { cyclonus: '.', 'cyclonus-worker': './worker' },
   },
 } satisfies Record<string, Module>;
 

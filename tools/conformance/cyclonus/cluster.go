@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"maps"
 	"net/netip"
-	"slices"
 
 	"github.com/mattfenwick/cyclonus/pkg/kube"
 	v1 "k8s.io/api/core/v1"
@@ -21,14 +20,6 @@ const runLabel = "e2e-run"
 
 // What cases have no right to take off their namespaces.
 var keptLabels = []string{runLabel, "conformance-suite", "k8s.ovn.org/primary-user-defined-network", "kubernetes.io/metadata.name"}
-
-// Nine pods ask at once, and give each answer one second: with the worker's usual ten probes at a time, few processors can't keep that.
-func (c *cluster) ExecuteRemoteCommand(namespace string, pod string, container string, command []string) (string, string, error, error) {
-	if command[0] == "/worker" {
-		command = append(slices.Clone(command), "--concurrency=1")
-	}
-	return c.Kubernetes.ExecuteRemoteCommand(namespace, pod, container, command)
-}
 
 func (c *cluster) CreateNamespace(namespace *v1.Namespace) (*v1.Namespace, error) {
 	labelled := namespace.DeepCopy()

@@ -1,4 +1,4 @@
-// The cases of cyclonus on a cluster, and the worker in its pods; ../cyclonus.ts builds both. Another version: change it here and in
+// The cases of cyclonus on a cluster, and the worker in its pods; ../other-suites.ts builds both. Another version: change it here and in
 // test/oracles/policies/cyclonus, then `go mod tidy`.
 module ovn-udn/tools/conformance/cyclonus
 
@@ -71,4 +71,3 @@ require (
 	sigs.k8s.io/yaml v1.3.0 // indirect
 )
 
-tool github.com/mattfenwick/cyclonus/cmd/worker
