@@ -66,8 +66,9 @@ export const removeStaleDrafts = async (folder: string, now: number): Promise<vo
   for (const name of await readdir(folder)) {
     if (!name.includes('.draft-')) continue;
     const draft = join(folder, name);
-    const { mtimeMs } = await stat(draft);
-    if (now - mtimeMs > STALE_MS) await rm(draft, { recursive: true, force: true });
+    // Not mtime: dpkg gives the root of a tree, while it is being made, the months-old one of its package.
+    const { ctimeMs } = await stat(draft);
+    if (now - ctimeMs > STALE_MS) await rm(draft, { recursive: true, force: true });
   }
 };
 
