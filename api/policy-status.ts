@@ -204,6 +204,8 @@ export const policyEndSchema = z.object({
   /** Policies that isolate the pod in this direction. */
   isolatedBy: z.array(z.string()),
   families: z.array(endFamilySchema),
+  /** What cannot be followed of firewalls and administrators' policies that the pod is a subject of; absent: nothing, or an older agent. */
+  notFollowed: z.array(z.string()).optional(),
   /** What of it is not programmed: until it is, packets may fare differently. */
   notProgrammed: z.string().optional(),
 });

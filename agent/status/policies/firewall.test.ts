@@ -125,6 +125,23 @@ describe('a firewall', () => {
     ]);
   });
 
+  it('names with an answer what of it cannot be followed: no rule says so', () => {
+    const its = sources(false);
+    const problems = (): readonly Problem[] => [
+      { object: 'EgressFirewall/blue/default', message: 'another' },
+      { object: POLICY, message: 'a note', severity: 'warning' },
+      { object: POLICY, message: 'spec.egress[0].to.dnsName: is a wildcard; the rule allows nothing' },
+    ];
+    const asked = { ...its, policyLookup: { ...its.policyLookup, problems } };
+    expect(ask(asked, '198.51.100.1')).toMatchObject({
+      ...{ verdict: 'denied' },
+      notFollowed: [`${POLICY}: spec.egress[0].to.dnsName: is a wildcard; the rule allows nothing`],
+    });
+    expect(reportPodEnd(asked, { pod: 'red/web', direction: 'Ingress', peer: '198.51.100.1' }).notFollowed).toBe(
+      undefined,
+    );
+  });
+
   it('is listed with what of it cannot be followed, and nothing of others or of notes', () => {
     const its = sources(false);
     const problems = (): readonly Problem[] => [

@@ -40,10 +40,33 @@ export interface EndQuestion {
 export const reportPodEnd = (sources: PolicyReportSources, question: EndQuestion): PolicyEndStatus => {
   const end = podEnd(sources, question);
   const { pod, direction, network } = question;
-  return end.families.length === 0
-    ? end
-    : { ...end, isolatedBy: isolatingPolicies(sources.policyLookup, idOn(pod, network), direction) };
+  const notFollowed = notFollowedFor(sources, question);
+  return {
+    ...end,
+    ...(end.families.length > 0 && {
+      isolatedBy: isolatingPolicies(sources.policyLookup, idOn(pod, network), direction),
+    }),
+    ...(notFollowed.length > 0 && { notFollowed }),
+  };
 };
+
+/** Of firewalls and administrators' policies: a part that nothing is programmed of has no rule that could be shown, and decides all the same. */
+const notFollowedFor = (
+  { facts, policyLookup }: PolicyReportSources,
+  { pod, direction, network }: EndQuestion,
+): string[] => {
+  const subjects = facts.get('podPolicy', idOn(pod, network))?.subjects ?? [];
+  const policies = new Set(subjects.map((set) => facts.get('subjectSet', set)?.policy));
+  if (policies.size === 0) return [];
+  const otherWay = direction === 'Egress' ? 'spec.ingress' : 'spec.egress';
+  return policyLookup
+    .problems()
+    .filter((one) => one.severity === undefined && policies.has(one.object) && !one.message.startsWith(otherWay))
+    .slice(0, MAX_NOT_FOLLOWED)
+    .map(({ object, message }) => `${object}: ${message}`);
+};
+
+const MAX_NOT_FOLLOWED = 10;
 
 const idOn = (pod: string, network: string | undefined): string =>
   network === undefined ? pod : attachmentId(pod, network);
