@@ -89,7 +89,6 @@ export const reportSources = ({
       return over === 'networkNode' ? `${name}:${node}/${network}` : [];
     }),
   ownersOver: (subject, key) => FEATURES.flatMap(({ name, over }) => (over === subject ? `${name}:${key}` : [])),
-  serviceSubnets: cluster.serviceSubnets,
   domainState: (name) => domains.names.state(name),
   policyLookup: policyLookupOf({ inputs }, core.feeder),
   components: () => health.components(),

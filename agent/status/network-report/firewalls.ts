@@ -91,7 +91,10 @@ export class NodeFirewalls {
   }
 
   #report(): ReportedFirewalls {
-    for (const part of this.#dirty) this.#look(part);
+    for (const part of this.#dirty) {
+      if (part.leaving === undefined) this.#look(part);
+      else if (part.leaving === 'rendered') this.#lookAtLeaving(part);
+    }
     this.#dirty.clear();
     const problems = this.#options.problems();
     const applied: string[] = [];
@@ -144,7 +147,6 @@ export class NodeFirewalls {
   }
 
   #look(part: Part): void {
-    if (part.leaving !== undefined) return this.#lookAtLeaving(part);
     const policies = this.#policiesOf(part);
     for (const policy of part.policies.difference(policies)) this.#count(part, policy, -1);
     for (const policy of policies.difference(part.policies)) this.#count(part, policy, 1);
@@ -157,7 +159,6 @@ export class NodeFirewalls {
   }
 
   #lookAtLeaving(part: Part): void {
-    if (part.leaving === 'announced') return;
     const status = worst(part.owners.map(this.#options.statusOf));
     if (status.kind === 'done') this.#end(part);
     else for (const policy of part.policies) this.#firewalls.get(policy)?.unready.set(part, status);

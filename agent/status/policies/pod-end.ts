@@ -231,11 +231,10 @@ const familyEnd = (
 };
 
 /** Firewalls are not about the cluster's own addresses. */
-const isExempt = ({ facts, serviceSubnets }: PolicyReportSources, network: string, ip: Ip): boolean => {
+const isExempt = ({ facts, cluster }: PolicyReportSources, network: string, ip: Ip): boolean => {
   const known = facts.get('network', network);
   return (
-    known !== undefined &&
-    firewallExempts(known, { serviceSubnets }, ipFamily(ip)).some((subnet) => cidrContainsIp(subnet, ip))
+    known !== undefined && firewallExempts(known, cluster, ipFamily(ip)).some((subnet) => cidrContainsIp(subnet, ip))
   );
 };
 
