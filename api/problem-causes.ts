@@ -194,6 +194,10 @@ export const PROBLEM_CAUSES = {
     next: 'check strongSwan and ovs-monitor-ipsec on both nodes: docs/encryption.md',
     follows: ['tunnels-not-encrypted'],
   },
+  'physical-network-shared': {
+    summary: 'localnets of differently named physical networks are one wire: both names are mapped to one bridge',
+    next: 'give both the name of one physical network, which lets ovn-udn compare their addresses, or map the names to different bridges',
+  },
   'physical-network-unmapped': {
     summary: 'localnets are not on this node: no bridge is mapped to their physical network',
     next: 'map one: ovs-vsctl set Open_vSwitch . external_ids:ovn-bridge-mappings=…,NETWORK:BRIDGE, or keep pods of the network off this node',

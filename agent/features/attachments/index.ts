@@ -18,6 +18,7 @@ import type { View } from '../../model/view.ts';
 import { primaryNetworkName } from '../shared/local-network.ts';
 import { giverOf } from './giver.ts';
 import { heldNetworks } from './held.ts';
+import { unreadableReasons } from './limits-in-effect.ts';
 import { nodeAddressesOf } from './node-addresses.ts';
 import { overlapsOf } from './overlaps.ts';
 import { samePortNames } from './port-names.ts';
@@ -69,8 +70,7 @@ const attachmentsOf = (pod: PodFact, view: View): Desired => {
   const selected = selectedNetworks(pod, view);
   const desired = typeof own === 'string' ? [] : [...own, ...selected.networks];
   const reasons = [
-    ...(pod.unreadableSelection === undefined ? [] : [pod.unreadableSelection]),
-    ...(pod.unreadableBandwidth === undefined ? [] : [pod.unreadableBandwidth]),
+    ...unreadableReasons(pod),
     ...selected.refused,
     ...overlapsOf(desired),
     ...nodeAddressesOf(pod, desired, view),
