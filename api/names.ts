@@ -50,6 +50,8 @@ export const KUBEVIRT = {
   machine: 'vm.kubevirt.io/name',
   /** Annotation: the machine has the pod's own address, and takes it along to another pod. */
   migratesWithAddress: 'kubevirt.io/allow-pod-bridge-network-live-migration',
+  /** Annotation, on the target of a live migration: since when the machine runs in it. */
+  targetReady: 'kubevirt.io/migration-target-ready-timestamp',
 } as const;
 
 export const NAD_ANNOTATIONS = {

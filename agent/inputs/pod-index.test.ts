@@ -54,16 +54,68 @@ describe('an address that two pods have', () => {
 describe('pods of one virtual machine', () => {
   const machine = { machine: 'vm', ips: { 'b/net': '10.0.0.3/24' } };
 
-  it('have one port at a time, wherever they are, and the younger hears why', () => {
+  const source = { ...machine, tunnelId: 17, node: 'node2', second: 1 };
+  const target = { ...machine, tunnelId: 18, second: 2 };
+  const standby = ({ facts }: ReturnType<typeof setUp>) =>
+    ['b/source', 'b/target'].flatMap((key) => {
+      const holder = facts.get('pod', key)?.standby?.get('b/net');
+      return holder === undefined ? [] : [`${key} for ${holder}`];
+    });
+
+  it('have a port each, and the target’s waits until the machine runs there', () => {
     const it = setUp();
-    it.put('b/source', { ...machine, tunnelId: 17, node: 'node2', second: 1 });
-    it.put('b/target', { ...machine, tunnelId: 18, second: 2 });
-    expect([it.networks('b/source'), it.networks('b/target')]).toEqual([['b/net'], []]);
-    const why =
-      'live migration is not supported yet: pod b/source of the same virtual machine has the addresses and the MAC until it is gone or has finished';
-    expect(it.refused('b/target')).toEqual([['b/net', why]]);
-    it.put('b/source', { ...machine, tunnelId: 17, node: 'node2', second: 1, phase: 'Succeeded' });
+    it.put('b/source', source);
+    expect(standby(it)).toEqual([]);
+    it.put('b/target', target);
     expect([it.networks('b/target'), it.refused('b/target')]).toEqual([['b/net'], []]);
+    expect(standby(it)).toEqual(['b/target for b/source']);
+    it.put('b/target', { ...target, isMigrated: true });
+    expect(standby(it)).toEqual(['b/source for b/target']);
+    it.put('b/source', { ...source, phase: 'Succeeded' });
+    expect(standby(it)).toEqual([]);
+    it.put('b/source', undefined);
+    expect([standby(it), it.networks('b/target')]).toEqual([[], ['b/net']]);
+  });
+
+  it.each([
+    ['has failed', { ...target, isMigrated: true, phase: 'Failed' }],
+    ['is gone', undefined],
+  ])('leave the machine with the source when the target %s', (_, end) => {
+    const it = setUp();
+    it.put('b/source', source);
+    it.put('b/target', { ...target, isMigrated: true });
+    expect(standby(it)).toEqual(['b/source for b/target']);
+    it.put('b/target', end);
+    expect(standby(it)).toEqual([]);
+  });
+
+  it('decide alike in whichever order they are seen, and when they move back and forth', () => {
+    const it = setUp();
+    it.put('b/target', { ...target, node: 'node2' });
+    it.put('b/source', { ...source, node: 'node1', isMigrated: true });
+    expect(standby(it)).toEqual(['b/target for b/source']);
+    it.put('b/target', { ...target, node: 'node2', isMigrated: true });
+    expect(standby(it)).toEqual(['b/source for b/target']);
+  });
+
+  it('have what no other pod has that is older, whether the machine runs there or not', () => {
+    const it = setUp();
+    it.put('b/other', { ips: machine.ips, tunnelId: 16, second: 0 });
+    it.put('b/source', source);
+    it.put('b/target', { ...target, isMigrated: true });
+    for (const key of ['b/source', 'b/target']) {
+      expect([it.networks(key), it.refused(key)[0]?.[1]]).toEqual([
+        [],
+        expect.stringMatching(/belongs to pod b\/other/),
+      ]);
+    }
+  });
+
+  it('are two ports: one key is refused', () => {
+    const it = setUp();
+    it.put('b/source', source);
+    it.put('b/target', { ...target, tunnelId: 17 });
+    expect(it.refused('b/target')).toEqual([['b/net', 'port key 17 on network b/net belongs to pod b/source']]);
   });
 
   it.each([

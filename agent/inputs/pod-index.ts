@@ -11,6 +11,7 @@ import type { LocalSettings } from '../model/view.ts';
 import { AddressClaims } from './address-claims.ts';
 import { withKeptLimits } from './kept-limits.ts';
 import { withKeptNetworks } from './kept-networks.ts';
+import { podWithMachine } from './machine-pods.ts';
 import { type EvaluatedPod, evaluatePod } from './pod-evaluation.ts';
 import type { PodProjection } from './pod-projection.ts';
 
@@ -70,7 +71,7 @@ export class PodIndex {
     const before = this.#facts.get('pod', key);
     const kept = before?.uid === fact.uid ? [...before.networks] : [];
     const things = [...kept, ...fact.networks].flatMap(([nadKey, entry]) =>
-      thingsOf(entry).map((thing) => this.#thingOn(nadKey, thing)),
+      thingsOf(entry).map(({ thing }) => this.#thingOn(nadKey, thing)),
     );
     return { uid: fact.uid, createdAt, things: [...named, ...new Set(things)] };
   }
@@ -84,7 +85,8 @@ export class PodIndex {
     if (isNameTaken) return fact;
     const own = hasRivals ? this.#withoutRefused(key, this.#withItsCgroup(key, fact)) : fact;
     const before = this.#facts.get('pod', key);
-    const { barred, ...kept } = withKeptLimits(before, withKeptNetworks(before, own));
+    const whole = withKeptLimits(before, withKeptNetworks(before, own));
+    const { barred, ...kept } = hasRivals ? this.#withStandby(key, whole) : whole;
     if (barred === undefined) return kept;
     // It runs with what it had, which is written again over what somebody else wrote.
     const { lost } = kept;
@@ -103,17 +105,15 @@ export class PodIndex {
   }
 
   #withoutRefused(key: string, fact: PodFact): PodFact {
+    const mayShare = (other: string): boolean => this.#areOneMachine(key, other);
     const taken = new Map(
       [...fact.networks].flatMap(([nadKey, entry]): [string, string][] => {
-        const things = thingsOf(entry).flatMap((thing) => {
+        const reasons = thingsOf(entry).flatMap(({ thing, isMachines }) => {
           const claimed = this.#thingOn(nadKey, thing);
-          const rival = this.#claims.rivalOf(key, claimed);
-          return rival === undefined ? [] : [{ rival, text: `${claimed} belongs to pod ${rival}` }];
+          const rival = this.#claims.rivalOf(key, claimed, isMachines ? mayShare : undefined);
+          return rival === undefined ? [] : [`${claimed} belongs to pod ${rival}`];
         });
-        const [migrates] = things.flatMap(({ rival }) =>
-          this.#areOneMachine(key, rival) ? [migratesFrom(rival)] : [],
-        );
-        return things.length === 0 ? [] : [[nadKey, migrates ?? things.map(({ text }) => text).join('; ')]];
+        return reasons.length === 0 ? [] : [[nadKey, reasons.join('; ')]];
       }),
     );
     if (taken.size === 0) return fact;
@@ -121,11 +121,40 @@ export class PodIndex {
     return { ...fact, networks, refused: new Map([...(fact.refused ?? []), ...taken]) };
   }
 
-  /** Pods of one virtual machine have the same addresses and MAC on purpose, one after the other. */
+  /** Two ports of a switch with one MAC would each get what is for the other: one of them is closed. */
+  #withStandby(key: string, fact: PodFact): PodFact {
+    const standby = new Map(
+      [...fact.networks].flatMap(([nadKey, entry]): [string, string][] => {
+        const holder = this.#podWithMachine(key, nadKey, entry);
+        return holder === undefined || holder === key ? [] : [[nadKey, holder]];
+      }),
+    );
+    return standby.size === 0 ? fact : { ...fact, standby };
+  }
+
+  /** Of the pods of its virtual machine that share something on a network. */
+  #podWithMachine(key: string, nadKey: string, entry: PodNetworkEntry): string | undefined {
+    const shared = thingsOf(entry).filter(({ isMachines }) => isMachines);
+    const claimants = shared.flatMap(({ thing }) => this.#claims.claimantsOf(this.#thingOn(nadKey, thing)));
+    // One that has ended claims nothing, and waits for nobody.
+    if (!claimants.includes(key)) return undefined;
+    const pods = [...new Set(claimants)].filter((one) => one === key || this.#areOneMachine(key, one));
+    if (pods.length === 1) return undefined;
+    return podWithMachine(
+      pods.flatMap((one) => {
+        const found = this.#get(one);
+        if (found === undefined) return [];
+        const { fact, createdAt, isMigrated } = found;
+        return [{ key: one, uid: fact.uid, createdAt, isMigrated }];
+      }),
+    );
+  }
+
+  /** Pods of one virtual machine have the same addresses and MAC on purpose. */
   #areOneMachine(pod: string, other: string): boolean {
-    const [one, another] = [pod, other].map((key) => this.#get(key));
+    const [one, another] = [pod, other].map((key) => this.#get(key)?.fact);
     if (one?.machine === undefined || one.machine !== another?.machine) return false;
-    return one.fact.namespace === another.fact.namespace;
+    return one.namespace === another.namespace;
   }
 
   #thingOn(nadKey: string, thing: string): string {
@@ -140,13 +169,14 @@ interface Evaluation extends EvaluatedPod, FactReader {
 const isStatic = ({ uid, runtimeUid }: PodFact): boolean => runtimeUid !== uid;
 const cgroupOf = ({ runtimeUid }: PodFact): string => `cgroup ${runtimeUid}`;
 
-/** Two ports of a switch with one MAC would each get what is for the other: the older pod has it. */
-const migratesFrom = (pod: string): string =>
-  `live migration is not supported yet: pod ${pod} of the same virtual machine has the addresses and the MAC until it is gone or has finished`;
+interface Thing {
+  readonly thing: string;
+  /** Pods of one virtual machine share it. */
+  readonly isMachines: boolean;
+}
 
-/** What no two pods of a network may share. */
-const thingsOf = ({ ipAddresses, mac, tunnelId }: PodNetworkEntry): string[] => [
-  ...ipAddresses.map(addressOf),
-  `MAC ${mac}`,
-  ...(tunnelId === undefined ? [] : [`port key ${tunnelId}`]),
+/** What no two pods of a network may share, but for those of one virtual machine, which are two ports of the switch nevertheless. */
+const thingsOf = ({ ipAddresses, mac, tunnelId }: PodNetworkEntry): Thing[] => [
+  ...[...ipAddresses.map(addressOf), `MAC ${mac}`].map((thing) => ({ thing, isMachines: true })),
+  ...(tunnelId === undefined ? [] : [{ thing: `port key ${tunnelId}`, isMachines: false }]),
 ];

@@ -3,7 +3,7 @@
  * as it was stays the same object, so that its readers do not hear of the other one's changes (`partOf`).
  */
 import { createHash } from 'node:crypto';
-import { POD_ANNOTATIONS } from '../../api/names.ts';
+import { KUBEVIRT, POD_ANNOTATIONS } from '../../api/names.ts';
 import { jsonEqual } from '../../kube/json-equal.ts';
 import { keyOf } from '../../kube/object-key.ts';
 import type { KubeObject } from '../../kube/types.ts';
@@ -15,7 +15,7 @@ export interface PodParts {
   /** Absent where no fragment is about the pod. */
   readonly pod: PodProjection | undefined;
   readonly policyPod: PolicyPod;
-  /** Of the annotations with its addresses and with what it selects, which are not kept: a cluster has many pods. */
+  /** Of the annotations with its addresses and with what it selects, and of the label with its machine, which are not kept: a cluster has many pods. */
   readonly digest: number | undefined;
 }
 
@@ -23,10 +23,11 @@ export interface PodParts {
 export const projectPodParts = (object: KubeObject, localNode: string, before?: PodParts): PodParts => {
   const annotation = object.metadata.annotations?.[POD_ANNOTATIONS.networks];
   const selection = object.metadata.annotations?.[POD_ANNOTATIONS.selection];
-  const digest = annotation === undefined ? undefined : digestOf(annotation, selection);
+  const machine = object.metadata.labels?.[KUBEVIRT.machine];
+  const digest = annotation === undefined ? undefined : digestOf(annotation, selection, machine);
   const same = before?.digest === digest ? before : undefined;
   const policyPod = projectPolicyPod(object, localNode);
-  // Of other nodes, the annotation alone says whether a fragment is about a pod.
+  // Of other nodes, the annotation and the label alone say whether a fragment is about a pod.
   const isNone = same !== undefined && same.pod === undefined && !policyPod.isLocal;
   const pod = isNone ? undefined : projectPod(object, localNode, before?.pod);
   const addresses = (): PeerAddresses =>
@@ -59,8 +60,8 @@ const kept = <T>(before: T | undefined, after: T | undefined, equal: (a: T, b: T
 const keptAs = (before: PolicyPod | undefined, after: PolicyPod): PolicyPod => kept(before, after, jsonEqual) ?? after;
 
 /** A number is smaller than the text, and than a longer digest: whoever makes two texts collide has to be allowed to write them, both on one pod. */
-const digestOf = (networks: string, selection: string | undefined): number => {
+const digestOf = (networks: string, ...others: readonly (string | undefined)[]): number => {
   const hash = createHash('sha256').update(networks);
-  if (selection !== undefined) hash.update('\u0000').update(selection);
+  for (const other of others) hash.update(other === undefined ? '\u0001' : `\u0000${other}`);
   return hash.digest().readUIntBE(0, 6);
 };

@@ -15,8 +15,8 @@ import { type Problem, readOr } from './problem.ts';
 export interface PodProjection {
   readonly fact: PodFact;
   readonly createdAt: string;
-  /** The virtual machine that runs in it, of its namespace; who writes labels may say so of any pod. */
-  readonly machine: string | undefined;
+  /** Of a virtual machine's pod: a live migration has ended here. */
+  readonly isMigrated: boolean;
   /** The annotation that `fact.networks` was read from, for who changes it. */
   readonly annotation: string | undefined;
   /** The annotation that `fact.selected` was read from. */
@@ -31,8 +31,8 @@ export interface PodProjection {
 }
 
 /**
- * Pods of this node, and of other nodes those that have a port on a switch that spans the nodes: undefined for all
- * others, which no fragment is about.
+ * Pods of this node, and of other nodes those that have a port on a switch that spans the nodes, and virtual machines, which may come
+ * here: undefined for all others, which no fragment is about.
  * @param before of the same pod: what has not changed is not parsed again
  */
 export const projectPod = (
@@ -48,7 +48,8 @@ export const projectPod = (
   const key = `${metadata.namespace}/${metadata.name}`;
   const problems: Problem[] = [];
   const networks = networksOf(annotation, key, problems, before);
-  if (nodeName !== localNode && !spansNodes(networks)) return undefined;
+  const machine = machineOf(metadata.labels?.[KUBEVIRT.machine]);
+  if (nodeName !== localNode && !spansNodes(networks) && machine.machine === undefined) return undefined;
   const [unreadable] = problems;
   const openPortsAnnotation =
     nodeName === localNode ? metadata.annotations?.[POD_ANNOTATIONS.openDefaultPorts] : undefined;
@@ -65,12 +66,13 @@ export const projectPod = (
       ...selectedOf(metadata.annotations?.[POD_ANNOTATIONS.selection], key, before),
       ...(nodeName === localNode && bandwidthOf(metadata.annotations, key)),
       ...(nodeName === localNode && ignoredOf(metadata.annotations, key)),
+      ...machine,
       networks: networks ?? NO_NETWORKS,
       ...(unreadable !== undefined && { unreadable: unreadable.message }),
       ...openPortsOf(openPortsAnnotation, key, problems),
     },
     createdAt: metadata.creationTimestamp ?? '',
-    machine: metadata.labels?.[KUBEVIRT.machine],
+    isMigrated: (metadata.annotations?.[KUBEVIRT.targetReady] ?? '') !== '',
     annotation,
     selectionAnnotation: metadata.annotations?.[POD_ANNOTATIONS.selection],
     openPortsAnnotation,
@@ -108,6 +110,10 @@ const selectedOf = (
   if (unreadable !== undefined) return { unreadableSelection: unreadable.message };
   return selections.length === 0 ? {} : { selected: attachmentsOf(selections) };
 };
+
+/** Who makes a pod may say so of any. The name is text in flows of OVN: one that no label can have is none (API server). */
+const machineOf = (label: string | undefined): Pick<PodFact, 'machine'> =>
+  label !== undefined && /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(label) ? { machine: label } : {};
 
 const ignoredOf = (annotations: KubeObject['metadata']['annotations'], key: string): Pick<PodFact, 'ignored'> => {
   const ignored = ignoredRequests(requestsIn(annotations), key);

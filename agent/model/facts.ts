@@ -122,6 +122,13 @@ export interface PodFact {
   readonly ignored?: readonly IgnoredRequest[] | undefined;
   /** Its addresses by NAD key. */
   readonly networks: PodNetworks;
+  /** The virtual machine that runs in it, of its namespace. */
+  readonly machine?: string | undefined;
+  /**
+   * By NAD key, of `networks`: the pod of the same virtual machine that has its addresses and MAC now. The port is closed until the
+   * machine runs here.
+   */
+  readonly standby?: ReadonlyMap<string, string> | undefined;
   /** What else of its default interface is open, by its annotation `k8s.ovn.org/open-default-ports`. */
   readonly openPorts?: readonly OpenPort[] | undefined;
   /** Why that annotation cannot be read. Then nothing is open. */

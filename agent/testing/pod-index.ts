@@ -20,6 +20,8 @@ interface PodInput {
   readonly selects?: string;
   /** Label: the virtual machine that runs in it. */
   readonly machine?: string;
+  /** A live migration has ended here. */
+  readonly isMigrated?: boolean;
   /** By NAD key. Undefined: no annotation. */
   readonly ips?: Readonly<Record<string, string>>;
 }
@@ -28,7 +30,7 @@ export const projection = (
   key: string,
   { uid = `uid-${key}`, second = 0, phase = 'Running', ips, mac, tunnelId, hostNetwork = false, ...rest }: PodInput,
 ) => {
-  const { staticUid, selects, machine, node = 'node1' } = rest;
+  const { staticUid, selects, machine, isMigrated, node = 'node1' } = rest;
   const [namespace = '', name = ''] = key.split('/');
   const entries = Object.entries(ips ?? {}).map(([nad, ip]) => [
     nad,
@@ -37,6 +39,7 @@ export const projection = (
   const annotations = {
     ...(ips && { 'k8s.ovn.org/pod-networks': JSON.stringify(Object.fromEntries(entries)) }),
     ...(selects && { 'k8s.v1.cni.cncf.io/networks': selects }),
+    ...(isMigrated && { 'kubevirt.io/migration-target-ready-timestamp': '2026-01-01T00:00:09Z' }),
     ...(staticUid && { 'kubernetes.io/config.mirror': staticUid, 'kubernetes.io/config.hash': staticUid }),
   };
   const creationTimestamp = `2026-01-01T00:00:0${second}Z`;

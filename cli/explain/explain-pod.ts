@@ -69,6 +69,7 @@ const attachmentChecks = async (
     name: attachment.port,
     mac: attachment.mac,
     addresses: attachment.addresses.map((address) => address.split('/')[0] ?? ''),
+    standbyFor: attachment.standbyFor,
   };
   const [northbound, binding, plugged, inside] = await Promise.all([
     attempt('northbound port', () => northboundCheck(sources, port)),

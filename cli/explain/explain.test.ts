@@ -33,6 +33,7 @@ const attachment = {
 };
 
 const pod: PodStatus = { namespace: 'red', name: 'a', uid: 'u', attachments: [attachment], state: 'ready' };
+const STANDBY: PodStatus = { ...pod, attachments: [{ ...attachment, standbyFor: 'red/source' }] };
 const node: NodeStatus = { name: 'n1' };
 
 const NORTHBOUND = {
@@ -161,6 +162,17 @@ describe('explain pod', () => {
     expect(lines.some((line) => line.endsWith(message))).toBe(true);
   });
 
+  it('finds the closed port of a pod that waits for its virtual machine as it has to be', async () => {
+    const { missing, lines } = await of({
+      agent: { ...sources().agent, pods: () => Promise.resolve([STANDBY]) },
+      northbound: memoryTables({
+        Logical_Switch_Port: [{ name: 'red.red_red_a', addresses: ['set', []], enabled: false }],
+      }),
+    });
+    expect(missing).toEqual([]);
+    expect(lines.some((line) => line.includes('the virtual machine runs in pod red/source'))).toBe(true);
+  });
+
   it.each<[string, Partial<ExplainSources>, string, RegExp]>([
     ['no northbound row', { northbound: memoryTables({}) }, 'northbound port', /no Logical_Switch_Port red.red_red_a/],
     [
@@ -170,6 +182,22 @@ describe('explain pod', () => {
       },
       'northbound port',
       /lacks 10\.100\.0\.3$/,
+    ],
+    [
+      'a port that is closed',
+      {
+        northbound: memoryTables({
+          Logical_Switch_Port: [{ name: 'red.red_red_a', addresses: '0a:58:0a:64:00:03 10.100.0.3', enabled: false }],
+        }),
+      },
+      'northbound port',
+      /is closed/,
+    ],
+    [
+      'a port that is open beside that of its virtual machine',
+      { agent: { ...sources().agent, pods: () => Promise.resolve([STANDBY]) } },
+      'northbound port',
+      /is open, and pod red\/source of the same virtual machine has its addresses$/,
     ],
     [
       'a binding to another chassis',
