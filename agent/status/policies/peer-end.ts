@@ -87,7 +87,7 @@ export const attachedPeer = ({ facts, policyLookup }: PolicyReportSources, peer:
     : unknown(`${peer} has no address of network ${network} that is known: ask by address`, network);
 };
 
-const isAttached = (facts: PolicyReportSources['facts'], { addresses }: PolicyPod, network: string): boolean =>
+export const isAttached = (facts: PolicyReportSources['facts'], { addresses }: PolicyPod, network: string): boolean =>
   addresses.keys().some((nad) => networkOfNad(facts, nad) === network);
 
 const addressesOn = (facts: PolicyReportSources['facts'], { addresses }: PolicyPod, network: string): readonly Ip[] =>

@@ -68,7 +68,8 @@ const notFollowedFor = (
 
 const MAX_NOT_FOLLOWED = 10;
 
-const idOn = (pod: string, network: string | undefined): string =>
+/** Under which policies of a pod are known on a network. */
+export const idOn = (pod: string, network: string | undefined): string =>
   network === undefined ? pod : attachmentId(pod, network);
 
 /** Without who isolates the pod: for that, all policies are looked at. */
