@@ -125,6 +125,10 @@ export const PROBLEM_CAUSES = {
     next: 'the message says what is missing; docs/node.md says how the bridge is found',
     follows: ['database-unreachable'],
   },
+  'host-port-refused': {
+    summary: 'ports of nodes that pods ask for (hostPort) are not open',
+    next: 'the message says who has the port, or why it cannot be opened; choose another one, or reach the pod by a Service',
+  },
   'kernel-lacks': {
     summary: 'this kernel lacks features that networks need',
     next: 'docs/node.md says what works without it',

@@ -9,6 +9,7 @@ import type { PodFact } from '../model/facts.ts';
 import { TrackedView } from '../model/tracked-view.ts';
 import type { LocalSettings } from '../model/view.ts';
 import { AddressClaims } from './address-claims.ts';
+import { HostPortClaims } from './host-port-claims.ts';
 import { withKeptLimits } from './kept-limits.ts';
 import { withKeptNetworks } from './kept-networks.ts';
 import { podWithMachine } from './machine-pods.ts';
@@ -21,6 +22,7 @@ export class PodIndex {
   readonly #get: (key: string) => PodProjection | undefined;
   readonly #networkOf: (nadKey: string) => string;
   readonly #claims = new AddressClaims();
+  readonly #hostPorts: HostPortClaims;
   readonly #evaluations = new Map<string, Evaluation>();
 
   /** @param get the mirror of pods @param networkOf name of a NAD's network */
@@ -31,6 +33,7 @@ export class PodIndex {
     networkOf: (nadKey: string) => string,
   ) {
     this.#facts = facts;
+    this.#hostPorts = new HostPortClaims(facts);
     this.#view = new TrackedView(facts, settings);
     this.#get = get;
     this.#networkOf = networkOf;
@@ -43,6 +46,7 @@ export class PodIndex {
     const others = this.#claims.set(key, after && this.#claimOf(key, after));
     this.#publish(key, others.size > 0);
     for (const other of others) this.#publish(other, true);
+    this.#hostPorts.set(key, this.#facts.get('pod', key), after?.createdAt ?? '');
   }
 
   #evaluate(key: string, { fact }: PodProjection): void {

@@ -5,6 +5,7 @@ import { attachmentsOf, parseNetworkSelections } from '../../api/annotations/net
 import { parseOpenDefaultPorts } from '../../api/annotations/open-default-ports.ts';
 import { parsePodBandwidth } from '../../api/annotations/pod-bandwidth.ts';
 import { type PodNetworks, parsePodNetworks } from '../../api/annotations/pod-networks.ts';
+import { parseHostPorts } from '../../api/host-ports.ts';
 import { KUBEVIRT, POD_ANNOTATIONS } from '../../api/names.ts';
 import { parseWith } from '../../api/parse.ts';
 import { equalBut } from '../../kube/json-equal.ts';
@@ -67,6 +68,7 @@ export const projectPod = (
       ...(nodeName === localNode && bandwidthOf(metadata.annotations, key)),
       ...(nodeName === localNode && ignoredOf(metadata.annotations, key)),
       ...machine,
+      ...(nodeName === localNode && hostPortsOf(object, key, problems)),
       networks: networks ?? NO_NETWORKS,
       ...(unreadable !== undefined && { unreadable: unreadable.message }),
       ...openPortsOf(openPortsAnnotation, key, problems),
@@ -130,6 +132,12 @@ const bandwidthOf = (
   const [unreadable] = problems;
   if (unreadable !== undefined) return { unreadableBandwidth: unreadable.message };
   return bandwidth === undefined ? {} : { bandwidth };
+};
+
+/** With anything wrong in them none is open. */
+const hostPortsOf = ({ spec }: KubeObject, key: string, problems: Problem[]): Pick<PodFact, 'hostPorts'> => {
+  const hostPorts = readOr(`Pod/${key}`, problems, () => parseHostPorts(spec, key)) ?? [];
+  return hostPorts.length === 0 ? {} : { hostPorts };
 };
 
 /** A list with anything wrong in it opens nothing. */

@@ -9,6 +9,7 @@ import type { OpenPort } from '../../api/annotations/open-default-ports.ts';
 import type { PodNetworks } from '../../api/annotations/pod-networks.ts';
 import type { Bandwidth } from '../../api/annotations/selection-element.ts';
 import type { ForeignConf } from '../../api/foreign-conf.ts';
+import type { HostPort } from '../../api/host-ports.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import type { Network } from '../../api/network.ts';
 import type { ServicePort, ServiceProtocol, TrafficPolicy } from '../../api/service.ts';
@@ -129,6 +130,8 @@ export interface PodFact {
    * machine runs here.
    */
   readonly standby?: ReadonlyMap<string, string> | undefined;
+  /** Ports of the node that it asks for, of a pod of this node; of a host-network pod those that it has itself. */
+  readonly hostPorts?: readonly HostPort[] | undefined;
   /** What else of its default interface is open, by its annotation `k8s.ovn.org/open-default-ports`. */
   readonly openPorts?: readonly OpenPort[] | undefined;
   /** Why that annotation cannot be read. Then nothing is open. */
@@ -146,6 +149,15 @@ export interface PodFact {
 /** Whether the default network is only for the infrastructure to this pod: it has a primary network. */
 export const isLocked = (pod: Pick<PodFact, 'hostNetwork' | 'networks'>): boolean =>
   !pod.hostNetwork && pod.networks.get(DEFAULT_NETWORK_NAME)?.role === 'infrastructure-locked';
+
+/** A pod of this node that asks for a port of it. */
+export interface HostPortClaim {
+  /** `namespace/name` */
+  readonly pod: string;
+  readonly createdAt: string;
+  /** See `HostPort`. */
+  readonly hostIp?: Ip | undefined;
+}
 
 /** A Service with ClusterIPs. */
 export interface ServiceFact {
@@ -275,6 +287,8 @@ export interface Facts {
   readonly lockedAddress: true;
   /** By `externalAddressId` and `nodePortId`: the Service that has it, as `namespace/name`. */
   readonly externalAddress: string;
+  /** By `hostPortId`: the pods of this node that ask for the port, the oldest first. */
+  readonly hostPortClaims: readonly HostPortClaim[];
   /** By network name: something on this node needs the network (a pod here, host-network ones too, or one that is to come). */
   readonly networkInUse: true;
   /** By network name, of those that are in use: see `View.networkShares`. */
@@ -347,6 +361,9 @@ export const externalAddressId = (ip: Ip, { protocol, port }: Pick<ServicePort, 
   `${ip} ${protocol}/${port}`;
 /** On all addresses of all nodes. */
 export const nodePortId = (protocol: ServiceProtocol, nodePort: number): string => `node ${protocol}/${nodePort}`;
+
+/** On this node. */
+export const hostPortId = (protocol: ServiceProtocol, port: number): string => `${protocol}/${port}`;
 
 /** All that a Service wants to be reached at from outside: ids of `externalAddress`. */
 export const claimedAddresses = ({

@@ -153,12 +153,17 @@ const emitOwnerEvent =
     const key = `${namespace}/${name}`;
     if (kind === 'Node' && (reason === 'NodeIdentityInUse' || reason === 'MTUTooLarge'))
       emitNodeEvent(namespace, reason, message);
-    else if (kind === 'Pod' && (reason === 'ErrorUpdatingResource' || reason === 'ErrorAllocatingPod')) {
+    else if (kind === 'Pod' && isPodEvent(reason)) {
       emitPodEvent({ namespace, name, uid: facts.get('pod', key)?.uid }, reason, message);
     } else if (kind === 'Service' && isServiceEvent(reason)) {
       emitServiceEvent({ namespace, name, uid: facts.get('service', key)?.uid }, reason, message);
     }
   };
+
+/** Of diagnostics, as those of Services. */
+const POD_EVENTS = ['ErrorUpdatingResource', 'ErrorAllocatingPod', 'HostPortNotOpen'] as const;
+
+const isPodEvent = (reason: string): reason is (typeof POD_EVENTS)[number] => POD_EVENTS.some((one) => one === reason);
 
 /** Of diagnostics: `agent/features/services/`. */
 const SERVICE_EVENTS = ['ExternalAddressInUse', 'ExternalAddressNotAllowed', 'EndpointNotAllowed'] as const;

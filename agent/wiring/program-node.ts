@@ -49,6 +49,7 @@ export const programNode = (
       ...{ node: local.name, cluster, encapIps: local.encapIps, southboundRemote },
       ...{ networkRendering, allowedDefaultServices: options.allowedDefaultServices, encryption: options.encryption },
       ...{ multiNetwork: options.multiNetwork.mode, foreignPlugins: options.multiNetwork.foreignPlugins },
+      reservedHostPorts: options.reservedHostPorts,
       connectionLimit: connectionLimit(options.connectionsPerNetwork, readTableSize()),
     },
     inputs,
