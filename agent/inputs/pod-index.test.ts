@@ -111,6 +111,18 @@ describe('pods of one virtual machine', () => {
     }
   });
 
+  it('are known on localnets, too, where a pod of another node has no port here', () => {
+    const it = setUp();
+    const onLan = { machine: 'vm', role: 'secondary', selects: 'lan', ips: { 'b/lan': '10.0.0.3/24' } };
+    it.put('b/source', { ...onLan, second: 1 });
+    it.put('b/target', { ...onLan, second: 2, node: 'node2' });
+    expect(it.facts.get('pod', 'b/source')?.standby).toBeUndefined();
+    it.put('b/target', { ...onLan, second: 2, node: 'node2', isMigrated: true });
+    expect(it.facts.get('pod', 'b/source')?.standby).toEqual(new Map([['b/lan', 'b/target']]));
+    it.put('b/stranger', { ...onLan, machine: 'other', second: 3 });
+    expect(it.refused('b/stranger')[0]?.[1]).toMatch(/belongs to pod b\/(source|target)/);
+  });
+
   it('are two ports: one key is refused', () => {
     const it = setUp();
     it.put('b/source', source);

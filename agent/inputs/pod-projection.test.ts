@@ -181,3 +181,26 @@ it.each([
 
 const podObject = (spec: object): KubeObject =>
   ({ metadata: { name: 'a', namespace: 'red', uid: 'u', resourceVersion: '1' }, spec }) as unknown as KubeObject;
+
+it('a pod of another node that has no port here is kept where its machine may come here by a secondary network', () => {
+  const of = (role: string, labels: Record<string, string>) =>
+    projectPod(
+      {
+        metadata: {
+          ...{ name: 'a', namespace: 'red', uid: 'u', resourceVersion: '1', labels },
+          annotations: {
+            'k8s.ovn.org/pod-networks': JSON.stringify({
+              'red/lan': { ip_addresses: ['10.0.0.3/24'], mac_address: '0a:58:0a:00:00:03', role },
+            }),
+          },
+        },
+        spec: { nodeName: 'node2' },
+      } as unknown as KubeObject,
+      'node1',
+    )?.fact.machine;
+  expect(of('secondary', { 'vm.kubevirt.io/name': 'vm' })).toBe('vm');
+  expect(of('primary', { 'vm.kubevirt.io/name': 'vm' })).toBeUndefined();
+  expect(of('secondary', {})).toBeUndefined();
+  // No label's value; it would be text in a flow.
+  expect(of('secondary', { 'vm.kubevirt.io/name': 'vm", x' })).toBeUndefined();
+});

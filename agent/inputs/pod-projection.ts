@@ -32,8 +32,8 @@ export interface PodProjection {
 }
 
 /**
- * Pods of this node, and of other nodes those that have a port on a switch that spans the nodes, and virtual machines, which may come
- * here: undefined for all others, which no fragment is about.
+ * Pods of this node, and of other nodes those that have a port on a switch that spans the nodes, and virtual machines on localnets,
+ * which may move here: undefined for all others, which no fragment is about.
  * @param before of the same pod: what has not changed is not parsed again
  */
 export const projectPod = (
@@ -50,7 +50,8 @@ export const projectPod = (
   const problems: Problem[] = [];
   const networks = networksOf(annotation, key, problems, before);
   const machine = machineOf(metadata.labels?.[KUBEVIRT.machine]);
-  if (nodeName !== localNode && !spansNodes(networks) && machine.machine === undefined) return undefined;
+  const mayMove = machine.machine !== undefined && hasSecondary(networks);
+  if (nodeName !== localNode && !spansNodes(networks) && !mayMove) return undefined;
   const [unreadable] = problems;
   const openPortsAnnotation =
     nodeName === localNode ? metadata.annotations?.[POD_ANNOTATIONS.openDefaultPorts] : undefined;
@@ -169,6 +170,10 @@ const NO_NETWORKS: PodNetworks = new Map();
 /** Only ports of layer-2 networks have a key that the cluster manager gave. */
 const spansNodes = (networks: PodNetworks | undefined): boolean =>
   networks?.values().some(({ tunnelId }) => tunnelId !== undefined) ?? false;
+
+/** Which topology it is, the entry does not say. */
+const hasSecondary = (networks: PodNetworks | undefined): boolean =>
+  networks?.values().some(({ role }) => role === 'secondary') ?? false;
 
 const bodySchema = z.object({
   spec: z.object({ nodeName: z.string().min(1).optional(), hostNetwork: z.boolean().optional() }),

@@ -22,19 +22,31 @@ interface PodInput {
   readonly machine?: string;
   /** A live migration has ended here. */
   readonly isMigrated?: boolean;
+  /** Of all its entries. */
+  readonly role?: string;
   /** By NAD key. Undefined: no annotation. */
   readonly ips?: Readonly<Record<string, string>>;
 }
 
 export const projection = (
   key: string,
-  { uid = `uid-${key}`, second = 0, phase = 'Running', ips, mac, tunnelId, hostNetwork = false, ...rest }: PodInput,
+  {
+    uid = `uid-${key}`,
+    second = 0,
+    phase = 'Running',
+    ips,
+    mac,
+    tunnelId,
+    role,
+    hostNetwork = false,
+    ...rest
+  }: PodInput,
 ) => {
   const { staticUid, selects, machine, isMigrated, node = 'node1' } = rest;
   const [namespace = '', name = ''] = key.split('/');
   const entries = Object.entries(ips ?? {}).map(([nad, ip]) => [
     nad,
-    { ip_addresses: [ip], mac_address: mac ?? macFromIp(parseIp(ip.split('/')[0] ?? '')), tunnel_id: tunnelId },
+    { ip_addresses: [ip], mac_address: mac ?? macFromIp(parseIp(ip.split('/')[0] ?? '')), tunnel_id: tunnelId, role },
   ]);
   const annotations = {
     ...(ips && { 'k8s.ovn.org/pod-networks': JSON.stringify(Object.fromEntries(entries)) }),
@@ -59,6 +71,7 @@ export const setUp = () => {
   facts.set('nad', 'b/shared', 'cluster_udn_shared');
   cluster.network('c/own', { ...common, id: 3, namespace: 'c', nad: 'own' });
   cluster.network('b/net', { ...common, id: 4, namespace: 'b', nad: 'net' });
+  cluster.network('b/lan', { ...common, topology: 'localnet', role: 'secondary', id: 5, namespace: 'b', nad: 'lan' });
   const mirror = new Map<string, PodProjection>();
   const index = new PodIndex(
     facts,
