@@ -4,13 +4,14 @@
  * `make build`.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { FAMILIES, type Family, type Ip, ipFamily, parseIp } from '../../net/ip.ts';
+import { FAMILIES, type Family, type Ip, ipFamily, ipToBytes, parseIp } from '../../net/ip.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster/cluster.ts';
 import { clusterLocalnet, layer2, namespace, pod, secondaryLayer2 } from './support/cluster/manifests.ts';
 import { askDhcp } from './support/machines/dhcp.ts';
 import { launcher, moveTo } from './support/machines/machine.ts';
 import { pings } from './support/networks/north-south.ts';
+import { capture } from './support/packets/capture.ts';
 import { type PingLoss, pingsWhile } from './support/packets/pings.ts';
 import { DENY_ALL, withPolicies } from './support/policies/with-policies.ts';
 import { expectNoDifference } from './support/state/no-difference.ts';
@@ -119,6 +120,12 @@ const whereItIs = async (askers: Askers): Promise<readonly string[]> => {
 const isIn = (name: string, askers: Askers = 'all'): Promise<void> =>
   eventually(async () => expect(await whereItIs(askers)).toEqual([name]), 60_000);
 
+/** Gratuitous ARP (RFC 5227, section 3): the sender's address is the one that is asked for. */
+const announces = (frame: Buffer, address: Ip): boolean => {
+  const own = Buffer.from(ipToBytes(address));
+  return frame.readUInt16BE(12) === 0x0806 && frame.subarray(28, 32).equals(own) && frame.subarray(38, 42).equals(own);
+};
+
 const longest = (losses: readonly PingLoss[]): number => Math.max(...losses.map(({ lost }) => lost));
 
 describe('a machine moves', () => {
@@ -160,7 +167,13 @@ describe('a machine moves', () => {
     await applyAndWait(cluster(), [launcher('red', 'next', THERE, { machine: 'vm', networks: NETWORKS })]);
     await isIn('from', 'pods');
     const addresses = await addressesOn('red/from', 'red_net');
-    await moveTo(cluster(), 'red/next');
+    const [onLan = parseIp('::')] = await addressesOn('red/next', '_lan');
+    await capture(
+      cluster(),
+      [THERE],
+      () => moveTo(cluster(), 'red/next'),
+      (frames) => frames.some((frame) => frame.device === HOST.port && announces(frame.bytes, onLan)),
+    );
     await isIn('next');
     await deletePods(cluster(), 'red/from');
     expect(await addressesOn('red/next', 'red_net')).toEqual(addresses);
