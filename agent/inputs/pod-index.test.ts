@@ -111,6 +111,14 @@ describe('pods of one virtual machine', () => {
     }
   });
 
+  it('share a MAC that both ask for, with addresses of their own', () => {
+    const it = setUp();
+    const mac = '02:00:00:00:00:01';
+    it.put('b/source', { ...source, mac });
+    it.put('b/target', { ...target, mac, ips: { 'b/net': '10.0.0.4/24' } });
+    expect(standby(it)).toEqual(['b/target for b/source']);
+  });
+
   it('are known on localnets, too, where a pod of another node has no port here', () => {
     const it = setUp();
     const onLan = { machine: 'vm', role: 'secondary', selects: 'lan', ips: { 'b/lan': '10.0.0.3/24' } };
