@@ -220,7 +220,7 @@ export const PROBLEM_CAUSES = {
     next: 'delete all but one: udnctl networks -n NAMESPACE',
   },
   'service-port-taken': {
-    summary: 'ports of Services are in use by other processes of the node',
+    summary: 'ports of Services or pods are in use by other processes of the node',
     next: 'ss -ltnp shows the process; stop it, or choose another port',
   },
   'tunnel-address-missing': {

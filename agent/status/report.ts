@@ -123,7 +123,7 @@ const masqueradeStatus = (
 /** Nothing is missing: it comes with its first pod. */
 const UNUSED: Status = { kind: 'done', message: 'not on this node, unused here' };
 
-const POD_FEATURES = ['pods', 'isolation-pods', 'host-isolation-pod'];
+const POD_FEATURES = ['pods', 'isolation-pods', 'host-isolation-pod', 'host-ports'];
 
 const podStatus = (
   { pod, attachments, waitingFor, refused, ignored }: PodAttachments,

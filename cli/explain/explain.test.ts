@@ -150,6 +150,15 @@ describe('explain pod', () => {
     ]);
   });
 
+  it('says which ports of the node are not open, of this pod', async () => {
+    const problem = { severity: 'warning', cause: 'host-port-refused', message: 'TCP port 80 is not open' } as const;
+    const problems = ['Pod/red/a', 'Pod/red/b'].map((object) => ({ ...problem, object }));
+    const { missing } = await of({ agent: { ...sources().agent, problems: () => Promise.resolve(problems) } });
+    expect(missing).toEqual([
+      { what: 'hostPort', state: 'missing', found: 'TCP port 80 is not open', next: 'see udnctl problems' },
+    ]);
+  });
+
   it('says what the pod asks for in vain', async () => {
     const message = 'k8s.v1.cni.cncf.io/networks: red/storage: cni-args has no effect';
     const { lines, exitStatus } = await of({
