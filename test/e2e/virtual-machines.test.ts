@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { FAMILIES, type Family, type Ip, ipFamily, ipToBytes, parseIp } from '../../net/ip.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster/cluster.ts';
-import { clusterLocalnet, layer2, namespace, pod, secondaryLayer2 } from './support/cluster/manifests.ts';
+import { clusterLocalnet, ipamClaim, layer2, namespace, pod, secondaryLayer2 } from './support/cluster/manifests.ts';
 import { askDhcp } from './support/machines/dhcp.ts';
 import { launcher, moveTo } from './support/machines/machine.ts';
 import { pings } from './support/networks/north-south.ts';
@@ -19,7 +19,9 @@ import { expectNoDifference } from './support/state/no-difference.ts';
 const cluster = useCluster({ name: 'test-machines', ipFamily: 'dual' });
 
 const [HERE, THERE] = ['node-1', 'node-2'] as const;
-const NETWORKS = 'flat,lan';
+/** Each with the machine's claim of addresses; those of its primary network it has by KubeVirt's annotation. */
+const NETWORKS = JSON.stringify(['flat', 'lan'].map((name) => ({ name, 'ipam-claim-reference': `vm-${name}` })));
+const PERSISTENT = { ipam: { lifecycle: 'Persistent' } } as const;
 const DEVICES = { red_net: 'ovn-udn1', red_flat: 'net1' } as const;
 const NAMES = ['red_net', 'red_flat'] as const;
 
@@ -42,11 +44,14 @@ beforeAll(async () => {
   await applyAndWait(cluster(), [
     namespace('red', { team: 'red' }),
     layer2('red', 'net', ['10.84.0.0/16', 'fd00:84::/64']),
-    secondaryLayer2('red', 'flat', ['10.94.0.0/24', 'fd00:94::/64']),
+    secondaryLayer2('red', 'flat', ['10.94.0.0/24', 'fd00:94::/64'], PERSISTENT),
+    ipamClaim('red', 'vm-flat', 'red_flat'),
+    ipamClaim('red', 'vm-lan', 'cluster_udn_lan'),
     clusterLocalnet(
       'lan',
       'red',
       {
+        ...PERSISTENT,
         physicalNetworkName: 'physnet',
         subnets: ['10.150.0.0/24', 'fd00:150::/64'],
         excludeSubnets: ['10.150.0.250/32', 'fd00:150::fa/128'],
@@ -183,5 +188,19 @@ describe('a machine moves', () => {
       for (const address of addresses) expect(await pings(cluster(), client, address)).toBe(true);
     }
     await expectNoDifference(cluster(), [HERE, THERE]);
+  });
+
+  it('or stops, and starts elsewhere with what it has claims of, which nobody gets meanwhile', async () => {
+    const before = await Promise.all(['red_flat', '_lan'].map((network) => addressesOn('red/next', network)));
+    await deletePods(cluster(), 'red/next');
+    const selection = { 'k8s.v1.cni.cncf.io/networks': 'flat,lan' };
+    await applyAndWait(cluster(), [pod('red', 'stranger', THERE, selection)]);
+    await applyAndWait(cluster(), [launcher('red', 'again', HERE, { machine: 'vm', networks: NETWORKS })]);
+    const after = await Promise.all(['red_flat', '_lan'].map((network) => addressesOn('red/again', network)));
+    expect(after).toEqual(before);
+    expect(await addressesOn('red/stranger', 'red_flat')).not.toEqual(before[0]);
+    for (const address of before[0] ?? []) {
+      await eventually(async () => expect(await pings(cluster(), 'red/far', address)).toBe(true));
+    }
   });
 });
