@@ -1,8 +1,9 @@
 /** Who may reach whom in a namespace, as far as the policies of pods of this node decide. */
 import type { PolicyMatrixStatus } from '../../../api/policy-status.ts';
 import { adminRulesOf, rulesAbout } from './admin-rules.ts';
+import { idOn } from './end-id.ts';
 import { isAttached } from './peer-end.ts';
-import { idOn, podEnd } from './pod-end.ts';
+import { podEnd } from './pod-end.ts';
 import type { PolicyReportSources } from './sources.ts';
 
 /** Nobody reads more, and it is a question for each pair. */

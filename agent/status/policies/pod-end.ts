@@ -4,10 +4,8 @@
  */
 import type { EndFamilyStatus, EndRuleStatus, PolicyEndStatus, PolicyVerdict } from '../../../api/policy-status.ts';
 import { worst } from '../../../base/reconciler.ts';
-import { cidrContainsIp } from '../../../net/cidr.ts';
 import { type Family, type Ip, ipFamily, isIp } from '../../../net/ip.ts';
 import { both, EVERYTHING, isEverything, merged, type Ports } from '../../../net/port-regions.ts';
-import { attachmentId } from '../../model/facts.ts';
 import type {
   PodPolicyFact,
   PolicyDirection,
@@ -15,11 +13,13 @@ import type {
   PolicyProtocol,
   PolicyRuleFact,
 } from '../../model/policies/facts.ts';
-import { firewallExempts } from '../../model/policies/firewall-exempts.ts';
 import { statusOf } from '../../reconcile/reconcilers.ts';
 import { type AdminRules, adminRulesOf, endAdminRule, type KnownAdminRule, rulesAbout } from './admin-rules.ts';
+import { idOn } from './end-id.ts';
+import { isExempt } from './exempt.ts';
 import { hasPeer } from './has-peer.ts';
 import { isolatingPolicies } from './isolated-pods.ts';
+import { notFollowed } from './not-followed.ts';
 import { attachedPeer, notAttached, type PeerEnd, peersOf } from './peer-end.ts';
 import type { PolicyReportSources } from './sources.ts';
 import { decide, l4Region } from './tiers.ts';
@@ -40,37 +40,15 @@ export interface EndQuestion {
 export const reportPodEnd = (sources: PolicyReportSources, question: EndQuestion): PolicyEndStatus => {
   const end = podEnd(sources, question);
   const { pod, direction, network } = question;
-  const notFollowed = notFollowedFor(sources, question);
+  const unfollowed = notFollowed(sources, question);
   return {
     ...end,
     ...(end.families.length > 0 && {
       isolatedBy: isolatingPolicies(sources.policyLookup, idOn(pod, network), direction),
     }),
-    ...(notFollowed.length > 0 && { notFollowed }),
+    ...(unfollowed.length > 0 && { notFollowed: unfollowed }),
   };
 };
-
-/** Of firewalls and administrators' policies: a part that nothing is programmed of has no rule that could be shown, and decides all the same. */
-const notFollowedFor = (
-  { facts, policyLookup }: PolicyReportSources,
-  { pod, direction, network }: EndQuestion,
-): string[] => {
-  const subjects = facts.get('podPolicy', idOn(pod, network))?.subjects ?? [];
-  const policies = new Set(subjects.map((set) => facts.get('subjectSet', set)?.policy));
-  if (policies.size === 0) return [];
-  const otherWay = direction === 'Egress' ? 'spec.ingress' : 'spec.egress';
-  return policyLookup
-    .problems()
-    .filter((one) => one.severity === undefined && policies.has(one.object) && !one.message.startsWith(otherWay))
-    .slice(0, MAX_NOT_FOLLOWED)
-    .map(({ object, message }) => `${object}: ${message}`);
-};
-
-const MAX_NOT_FOLLOWED = 10;
-
-/** Under which policies of a pod are known on a network. */
-export const idOn = (pod: string, network: string | undefined): string =>
-  network === undefined ? pod : attachmentId(pod, network);
 
 /** Without who isolates the pod: for that, all policies are looked at. */
 export const podEnd = (
@@ -229,14 +207,6 @@ const familyEnd = (
     ...(hits.length > 0 && { admin: hits.map((hit) => endAdminRule(sources, hit)) }),
     reachesPolicies: isIsolated && reaching.length > 0,
   };
-};
-
-/** Firewalls are not about the cluster's own addresses. */
-const isExempt = ({ facts, cluster }: PolicyReportSources, network: string, ip: Ip): boolean => {
-  const known = facts.get('network', network);
-  return (
-    known !== undefined && firewallExempts(known, cluster, ipFamily(ip)).some((subnet) => cidrContainsIp(subnet, ip))
-  );
 };
 
 /** Of a packet at most two per address decide. */
