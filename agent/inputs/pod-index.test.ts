@@ -140,6 +140,7 @@ describe('pods of one virtual machine', () => {
 
   it.each([
     ['another machine', { ...machine, machine: 'other' }],
+    ['another machine with the same host name', { ...machine, createdBy: 'another' }],
     ['none', { ips: machine.ips }],
   ])('are told from pods of %s', (_, other) => {
     const it = setUp();

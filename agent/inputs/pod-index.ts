@@ -157,7 +157,7 @@ export class PodIndex {
   /** Pods of one virtual machine have the same addresses and MAC on purpose. */
   #areOneMachine(pod: string, other: string): boolean {
     const [one, another] = [pod, other].map((key) => this.#get(key)?.fact);
-    if (one?.machine === undefined || one.machine !== another?.machine) return false;
+    if (one?.machineId === undefined || one.machineId !== another?.machineId) return false;
     return one.namespace === another.namespace;
   }
 

@@ -3,7 +3,8 @@
  * as it was stays the same object, so that its readers do not hear of the other one's changes (`partOf`).
  */
 import { createHash } from 'node:crypto';
-import { KUBEVIRT, POD_ANNOTATIONS } from '../../api/names.ts';
+import { POD_ANNOTATIONS } from '../../api/names.ts';
+import { machineIdentity } from '../../api/virtual-machine.ts';
 import { jsonEqual } from '../../kube/json-equal.ts';
 import { keyOf } from '../../kube/object-key.ts';
 import type { KubeObject } from '../../kube/types.ts';
@@ -15,7 +16,7 @@ export interface PodParts {
   /** Absent where no fragment is about the pod. */
   readonly pod: PodProjection | undefined;
   readonly policyPod: PolicyPod;
-  /** Of the annotations with its addresses and with what it selects, and of the label with its machine, which are not kept: a cluster has many pods. */
+  /** Of the annotations with its addresses and with what it selects, and of the labels with its machine, which are not kept: a cluster has many pods. */
   readonly digest: number | undefined;
 }
 
@@ -23,7 +24,7 @@ export interface PodParts {
 export const projectPodParts = (object: KubeObject, localNode: string, before?: PodParts): PodParts => {
   const annotation = object.metadata.annotations?.[POD_ANNOTATIONS.networks];
   const selection = object.metadata.annotations?.[POD_ANNOTATIONS.selection];
-  const machine = object.metadata.labels?.[KUBEVIRT.machine];
+  const machine = machineIdentity(object.metadata.labels);
   const digest = annotation === undefined ? undefined : digestOf(annotation, selection, machine);
   const same = before?.digest === digest ? before : undefined;
   const policyPod = projectPolicyPod(object, localNode);

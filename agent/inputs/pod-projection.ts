@@ -8,6 +8,7 @@ import { type PodNetworks, parsePodNetworks } from '../../api/annotations/pod-ne
 import { parseHostPorts } from '../../api/host-ports.ts';
 import { KUBEVIRT, POD_ANNOTATIONS } from '../../api/names.ts';
 import { parseWith } from '../../api/parse.ts';
+import { machineIdentity } from '../../api/virtual-machine.ts';
 import { equalBut } from '../../kube/json-equal.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import type { PodFact } from '../model/facts.ts';
@@ -49,7 +50,7 @@ export const projectPod = (
   const key = `${metadata.namespace}/${metadata.name}`;
   const problems: Problem[] = [];
   const networks = networksOf(annotation, key, problems, before);
-  const machine = machineOf(metadata.labels?.[KUBEVIRT.machine]);
+  const machine = machineOf(metadata.labels);
   const mayMove = machine.machine !== undefined && hasSecondary(networks);
   if (nodeName !== localNode && !spansNodes(networks) && !mayMove) return undefined;
   const [unreadable] = problems;
@@ -115,8 +116,11 @@ const selectedOf = (
 };
 
 /** Who makes a pod may say so of any. The name is text in flows of OVN: one that no label can have is none (API server). */
-const machineOf = (label: string | undefined): Pick<PodFact, 'machine'> =>
-  label !== undefined && /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(label) ? { machine: label } : {};
+const machineOf = (labels: KubeObject['metadata']['labels']): Pick<PodFact, 'machine' | 'machineId'> => {
+  const machine = labels?.[KUBEVIRT.hostName];
+  if (machine === undefined || !/^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(machine)) return {};
+  return { machine, machineId: machineIdentity(labels) };
+};
 
 const ignoredOf = (annotations: KubeObject['metadata']['annotations'], key: string): Pick<PodFact, 'ignored'> => {
   const ignored = ignoredRequests(requestsIn(annotations), key);

@@ -123,8 +123,10 @@ export interface PodFact {
   readonly ignored?: readonly IgnoredRequest[] | undefined;
   /** Its addresses by NAD key. */
   readonly networks: PodNetworks;
-  /** The virtual machine that runs in it, of its namespace. */
+  /** The host name of the virtual machine that runs in it. */
   readonly machine?: string | undefined;
+  /** Which one of its namespace that is: pods that have the same may share addresses. */
+  readonly machineId?: string | undefined;
   /**
    * By NAD key, of `networks`: the pod of the same virtual machine that has its addresses and MAC now. The port is closed until the
    * machine runs here.

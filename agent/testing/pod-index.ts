@@ -20,6 +20,8 @@ interface PodInput {
   readonly selects?: string;
   /** Label: the virtual machine that runs in it. */
   readonly machine?: string;
+  /** Label: UID of that machine's object. */
+  readonly createdBy?: string;
   /** A live migration has ended here. */
   readonly isMigrated?: boolean;
   /** Of all its entries. */
@@ -42,7 +44,7 @@ export const projection = (
     ...rest
   }: PodInput,
 ) => {
-  const { staticUid, selects, machine, isMigrated, node = 'node1' } = rest;
+  const { staticUid, selects, machine, createdBy, isMigrated, node = 'node1' } = rest;
   const [namespace = '', name = ''] = key.split('/');
   const entries = Object.entries(ips ?? {}).map(([nad, ip]) => [
     nad,
@@ -55,7 +57,10 @@ export const projection = (
     ...(staticUid && { 'kubernetes.io/config.mirror': staticUid, 'kubernetes.io/config.hash': staticUid }),
   };
   const creationTimestamp = `2026-01-01T00:00:0${second}Z`;
-  const labels = machine === undefined ? {} : { 'vm.kubevirt.io/name': machine };
+  const labels = {
+    ...(machine && { 'vm.kubevirt.io/name': machine }),
+    ...(createdBy && { 'kubevirt.io/created-by': createdBy }),
+  };
   const metadata = { name, namespace, uid, resourceVersion: '1', creationTimestamp, labels, annotations };
   const spec = { nodeName: node, hostNetwork };
   return projectPod({ metadata, spec, status: { phase } } as unknown as KubeObject, 'node1');

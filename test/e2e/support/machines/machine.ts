@@ -15,7 +15,10 @@ export const launcher = (
     [KUBEVIRT.migratesWithAddress]: '',
     ...(networks !== undefined && { [POD_ANNOTATIONS.selection]: networks }),
   });
-  return { ...made, metadata: { ...made.metadata, labels: { [KUBEVIRT.machine]: machine } } };
+  return {
+    ...made,
+    metadata: { ...made.metadata, labels: { [KUBEVIRT.hostName]: machine, [KUBEVIRT.createdBy]: `uid-of-${machine}` } },
+  };
 };
 
 /** KubeVirt says of the target that the machine runs there now. */
