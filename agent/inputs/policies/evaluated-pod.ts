@@ -7,6 +7,12 @@ import type { PolicyPod } from './types.ts';
 export const evaluatedPod = (key: string, pod: PolicyPod, fact: PodFact | undefined): PolicyPod => {
   if (fact === undefined || pod.node === undefined || pod.isHost === true) return pod;
   if (fact.barred !== undefined) return pod.addresses.size === 0 ? pod : { ...pod, addresses: NO_ADDRESSES };
-  const isAsWritten = fact.unreadable === undefined && fact.lost === undefined && fact.refused === undefined;
-  return isAsWritten ? pod : { ...pod, addresses: peerAddresses(fact.networks, key) };
+  const { lost, refused, networks } = fact;
+  if (fact.unreadable !== undefined) return { ...pod, addresses: peerAddresses(networks, key) };
+  if (lost === undefined && refused === undefined) return pod;
+  // Of a pod of another node, what it has on networks that end at its node has no port here, and is as it is written.
+  const written = [...pod.addresses].filter(([nadKey]) => lost?.has(nadKey) !== true && refused?.has(nadKey) !== true);
+  const kept = [...peerAddresses(networks, key)].filter(([nadKey]) => lost?.has(nadKey));
+  const addresses = new Map([...written, ...kept]);
+  return { ...pod, addresses: addresses.size === 0 ? NO_ADDRESSES : addresses };
 };
