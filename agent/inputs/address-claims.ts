@@ -46,6 +46,12 @@ export class AddressClaims {
     });
   }
 
+  /** The other pods that claim something that this one claims. */
+  sharersOf(pod: string): readonly string[] {
+    const things = this.#claims.get(pod)?.things ?? [];
+    return things.flatMap((thing) => this.claimantsOf(thing).filter((other) => other !== pod));
+  }
+
   claimantsOf(thing: string): readonly string[] {
     const found = this.#claimants.get(thing) ?? [];
     return typeof found === 'string' ? [found] : found;

@@ -139,6 +139,52 @@ describe('pods of one virtual machine', () => {
   });
 
   it.each([
+    ['source, before the move', 'b/source', false],
+    ['source, after it', 'b/source', true],
+    ['target, before the move', 'b/target', false],
+    ['target, after it', 'b/target', true],
+  ])(
+    'have one open port, before and after a restart, when somebody edits the label of the %s',
+    (_, edited, isMigrated) => {
+      const both: Record<string, object> = { 'b/source': source, 'b/target': { ...target, isMigrated } };
+      const open = (it: ReturnType<typeof setUp>) =>
+        Object.keys(both).filter((key) => {
+          const fact = it.facts.get('pod', key);
+          return fact?.networks.has('b/net') === true && fact.standby?.has('b/net') !== true;
+        });
+      const [running, restarted] = [setUp(), setUp()];
+      for (const [key, input] of Object.entries(both)) running.put(key, input);
+      const changed = { ...both, [edited]: { ...both[edited], machine: 'other' } };
+      running.put(edited, changed[edited]);
+      for (const [key, input] of Object.entries(changed)) restarted.put(key, input);
+      expect([open(running), open(restarted)]).toEqual([['b/source'], ['b/source']]);
+      expect(running.refused('b/target')).toEqual(restarted.refused('b/target'));
+      for (const [key, input] of Object.entries(both)) running.put(key, input);
+      expect(open(running)).toEqual([isMigrated ? 'b/target' : 'b/source']);
+    },
+  );
+
+  it('leave the machine with the one that has a port', () => {
+    const it = setUp();
+    const mac = '02:00:00:00:00:01';
+    it.put('b/source', source);
+    it.put('b/target', { ...target, mac, isMigrated: true });
+    expect(standby(it)).toEqual(['b/source for b/target']);
+    it.put('b/other', { mac, ips: { 'b/net': '10.0.0.9/24' }, tunnelId: 16, second: 0 });
+    expect([standby(it), it.networks('b/target')]).toEqual([[], []]);
+    it.put('b/other', undefined);
+    expect(standby(it)).toEqual(['b/source for b/target']);
+  });
+
+  it('leave it with one whose annotation gives it the port, as an agent that restarts would', () => {
+    const it = setUp();
+    it.put('b/source', source);
+    it.put('b/target', { ...target, isMigrated: true });
+    it.put('b/target', { ...target, isMigrated: true, ips: { 'b/net': '10.0.0.1/24' } });
+    expect(standby(it)).toEqual(['b/target for b/source']);
+  });
+
+  it.each([
     ['another machine', { ...machine, machine: 'other' }],
     ['another machine with the same host name', { ...machine, createdBy: 'another' }],
     ['none', { ips: machine.ips }],

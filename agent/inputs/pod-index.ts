@@ -45,8 +45,18 @@ export class PodIndex {
     if (after !== undefined) this.#evaluate(key, after);
     const others = this.#claims.set(key, after && this.#claimOf(key, after));
     this.#publish(key, others.size > 0);
-    for (const other of others) this.#publish(other, true);
+    for (const other of this.#withTheirMachines(key, others)) this.#publish(other, true);
     this.#hostPorts.set(key, this.#facts.get('pod', key), after?.createdAt ?? '');
+  }
+
+  /** Which pod of a machine has its ports depends on what its other pods have been refused. */
+  #withTheirMachines(key: string, others: ReadonlySet<string>): ReadonlySet<string> {
+    const all = new Set(others);
+    for (const other of others) {
+      if (this.#get(other)?.fact.machineId === undefined) continue;
+      for (const one of this.#claims.sharersOf(other)) if (one !== key) all.add(one);
+    }
+    return all;
   }
 
   #evaluate(key: string, { fact }: PodProjection): void {
@@ -68,12 +78,12 @@ export class PodIndex {
 
   /** Only of what can be the pod's: nobody keeps others from an address by naming it. */
   #claimOf(key: string, { createdAt }: PodProjection) {
-    const fact = this.#evaluations.get(key)?.fact;
+    const { fact, isNameTaken } = this.#evaluations.get(key) ?? {};
     if (fact === undefined || fact.finished || fact.node === undefined) return undefined;
     const named = isStatic(fact) ? [cgroupOf(fact)] : [];
     if (fact.hostNetwork) return { uid: fact.uid, createdAt, things: named };
     const before = this.#facts.get('pod', key);
-    const kept = before?.uid === fact.uid ? [...before.networks] : [];
+    const kept = before?.uid === fact.uid && isNameTaken !== true ? [...before.networks] : [];
     const things = [...kept, ...fact.networks].flatMap(([nadKey, entry]) =>
       thingsOf(entry).map(({ thing }) => this.#thingOn(nadKey, thing)),
     );
@@ -89,7 +99,8 @@ export class PodIndex {
     if (isNameTaken) return fact;
     const own = hasRivals ? this.#withoutRefused(key, this.#withItsCgroup(key, fact)) : fact;
     const before = this.#facts.get('pod', key);
-    const whole = withKeptLimits(before, withKeptNetworks(before, own));
+    const refusalOf = (nadKey: string, entry: PodNetworkEntry) => this.#refusalOf(key, nadKey, entry);
+    const whole = withKeptLimits(before, withKeptNetworks(before, own, hasRivals ? refusalOf : undefined));
     const { barred, ...kept } = hasRivals ? this.#withStandby(key, whole) : whole;
     if (barred === undefined) return kept;
     // It runs with what it had, which is written again over what somebody else wrote.
@@ -109,20 +120,26 @@ export class PodIndex {
   }
 
   #withoutRefused(key: string, fact: PodFact): PodFact {
-    const mayShare = (other: string): boolean => this.#areOneMachine(key, other);
     const taken = new Map(
       [...fact.networks].flatMap(([nadKey, entry]): [string, string][] => {
-        const reasons = thingsOf(entry).flatMap(({ thing, isMachines }) => {
-          const claimed = this.#thingOn(nadKey, thing);
-          const rival = this.#claims.rivalOf(key, claimed, isMachines ? mayShare : undefined);
-          return rival === undefined ? [] : [`${claimed} belongs to pod ${rival}`];
-        });
-        return reasons.length === 0 ? [] : [[nadKey, reasons.join('; ')]];
+        const why = this.#refusalOf(key, nadKey, entry);
+        return why === undefined ? [] : [[nadKey, why]];
       }),
     );
     if (taken.size === 0) return fact;
     const networks: PodNetworks = new Map([...fact.networks].filter(([nadKey]) => !taken.has(nadKey)));
     return { ...fact, networks, refused: new Map([...(fact.refused ?? []), ...taken]) };
+  }
+
+  /** What of an entry an older pod has, which is not of the same machine. */
+  #refusalOf(key: string, nadKey: string, entry: PodNetworkEntry): string | undefined {
+    const mayShare = (other: string): boolean => this.#areOneMachine(key, other);
+    const reasons = thingsOf(entry).flatMap(({ thing, isMachines }) => {
+      const claimed = this.#thingOn(nadKey, thing);
+      const rival = this.#claims.rivalOf(key, claimed, isMachines ? mayShare : undefined);
+      return rival === undefined ? [] : [`${claimed} belongs to pod ${rival}`];
+    });
+    return reasons.length === 0 ? undefined : reasons.join('; ');
   }
 
   /** Two ports of a switch with one MAC would each get what is for the other: one of them is closed. */
@@ -138,20 +155,36 @@ export class PodIndex {
 
   /** Of the pods of its virtual machine that share something on a network. */
   #podWithMachine(key: string, nadKey: string, entry: PodNetworkEntry): string | undefined {
-    const shared = thingsOf(entry).filter(({ isMachines }) => isMachines);
-    const claimants = shared.flatMap(({ thing }) => this.#claims.claimantsOf(this.#thingOn(nadKey, thing)));
+    const shared = this.#sharedOf(nadKey, entry);
+    const claimants = shared.flatMap((thing) => this.#claims.claimantsOf(thing));
     // One that has ended claims nothing, and waits for nobody.
     if (!claimants.includes(key)) return undefined;
     const pods = [...new Set(claimants)].filter((one) => one === key || this.#areOneMachine(key, one));
     if (pods.length === 1) return undefined;
+    const given = pods.filter((one) => this.#isGiven(one, shared));
     return podWithMachine(
-      pods.flatMap((one) => {
+      (given.length === 0 ? pods : given).flatMap((one) => {
         const found = this.#get(one);
         if (found === undefined) return [];
         const { fact, createdAt, isMigrated } = found;
         return [{ key: one, uid: fact.uid, createdAt, isMigrated }];
       }),
     );
+  }
+
+  /** By its annotation, and not refused: what a pod has of an earlier one counts for nothing, as an agent that restarts does not know of it. */
+  #isGiven(key: string, shared: readonly string[]): boolean {
+    const fact = this.#evaluations.get(key)?.fact;
+    if (fact === undefined) return false;
+    const { networks } = this.#withoutRefused(key, fact);
+    return networks
+      .entries()
+      .some(([nadKey, entry]) => this.#sharedOf(nadKey, entry).some((thing) => shared.includes(thing)));
+  }
+
+  #sharedOf(nadKey: string, entry: PodNetworkEntry): readonly string[] {
+    const shared = thingsOf(entry).filter(({ isMachines }) => isMachines);
+    return shared.map(({ thing }) => this.#thingOn(nadKey, thing));
   }
 
   /** Pods of one virtual machine have the same addresses and MAC on purpose. */
