@@ -8,7 +8,6 @@ import { type AttachedNetwork, parseAttachedNetworks } from '../../api/annotatio
 import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { FAMILIES } from '../../net/ip.ts';
 import type { ManifestObject } from '../../sandbox/index.ts';
-import { NODE_KUBECONFIG } from '../../sandbox/machine/node-root.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, deletePods, useCluster } from './support/cluster/cluster.ts';
 import { layer3, nad, namespace, pod, secondaryLayer2 } from './support/cluster/manifests.ts';
@@ -34,7 +33,7 @@ const on = (name: string, node: string, networks: string | readonly object[]): M
   });
 
 beforeAll(async () => {
-  await installMultus(cluster(), ['node-1', 'node-2'], NODE_KUBECONFIG);
+  await installMultus(cluster(), ['node-1', 'node-2']);
   await applyAndWait(cluster(), [
     namespace('red'),
     layer3('red', 'net', ['10.80.0.0/16/24', 'fd00:80::/48/64']),
