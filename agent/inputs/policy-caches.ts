@@ -4,9 +4,9 @@ import { jsonEqual } from '../../kube/json-equal.ts';
 import { partOf } from '../../kube/reflector/part-of.ts';
 import type { ObjectCache } from '../../kube/reflector/types.ts';
 import { type AdminCaches, followAdminPolicies } from './admin-inputs.ts';
+import { samePolicyPod } from './compact-pod.ts';
 import type { NamespaceParts } from './namespace-parts.ts';
 import type { NodeProjection } from './node-projection.ts';
-import type { PodParts } from './pod-parts.ts';
 import type { PolicyNode } from './policies/admin/node-peers.ts';
 import type { MultiIndex } from './policies/multi-index.ts';
 import type { MultiProjection } from './policies/multi-projection.ts';
@@ -30,7 +30,7 @@ interface Wholes {
   readonly multi?: ObjectCache<MultiProjection>;
   readonly nodes: ObjectCache<Pick<NodeProjection, 'peer'>>;
   readonly namespaces: ObjectCache<Pick<NamespaceParts, 'policy'>>;
-  readonly pods: ObjectCache<Pick<PodParts, 'policyPod'>>;
+  readonly pods: ObjectCache<{ readonly policyPod: PolicyPod }>;
 }
 
 export const policyCaches = (
@@ -41,7 +41,7 @@ export const policyCaches = (
   ...{ policies, admin, multi },
   nodes: partOf(nodes, ({ peer }) => peer, jsonEqual),
   namespaces: partOf(namespaces, ({ policy }) => policy),
-  pods: partOf(pods, ({ policyPod }) => policyPod),
+  pods: partOf(pods, ({ policyPod }) => policyPod, samePolicyPod),
 });
 
 export type PolicyFollower = Pick<

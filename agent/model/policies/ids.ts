@@ -79,5 +79,4 @@ export const domainSetName = (set: string, family: Family): string => `a${digest
 export const denyGroupName = (group: string, direction: PolicyDirection): string =>
   `a${digest(['deny', group, direction])}`;
 
-const digest = (parts: readonly unknown[]): string =>
-  hash('sha256', JSON.stringify(parts), 'hex').slice(0, 32);
+const digest = (parts: readonly unknown[]): string => hash('sha256', JSON.stringify(parts), 'hex').slice(0, 32);
