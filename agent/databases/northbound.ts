@@ -53,6 +53,7 @@ const TABLES = {
   Logical_Router_Static_Route: ['external_ids', 'ip_prefix', 'nexthop', 'output_port', 'policy'],
   Logical_Switch: [
     'acls',
+    'copp',
     'external_ids',
     'load_balancer',
     'load_balancer_group',

@@ -72,6 +72,8 @@ export const controllerName = (network: string): string =>
 
 /** Control-plane protection; every router of ours refers to it. */
 export const COPP_NAME = 'ovnkube-default';
+/** The same of switches where ovn-controller answers DHCP. Not that of routers: it would limit what a switch rejects, too. */
+export const DHCP_COPP_NAME = 'ovn-udn-dhcp';
 /** Of log messages of ACLs; every ACL refers to it by name. */
 export const ACL_LOGGING_METER = 'acl-logging';
 

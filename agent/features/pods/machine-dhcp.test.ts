@@ -40,9 +40,9 @@ describe('the port of a virtual machine', () => {
     };
     const six = {
       cidr: 'fd00:200::/64',
-      options: { server_id: '0a:58:6d:6d:c1:50', dns_server: 'fd00:10:96::a' },
+      options: { server_id: '0a:58:6d:6d:c1:50', fqdn: '"vm1"', dns_server: 'fd00:10:96::a' },
       external_ids: expect.objectContaining({
-        'k8s.ovn.org/id': 'green_net-network-controller:VirtualMachine:fd00.200../64:no-gateway',
+        'k8s.ovn.org/id': 'green_net-network-controller:VirtualMachine:fd00.200../64:vm1',
       }),
     };
     expect(rows(it, 'DHCP_Options')).toEqual([four, six]);

@@ -1,7 +1,7 @@
 /**
  * DHCP for virtual machines: KubeVirt hands a pod's interface over to the machine in it, which then asks for its addresses. ovn-controller
- * answers at the port, so that an answer is from this node and for this port alone. One row serves all ports that are to be told the same;
- * what differs, the name, is an option of the port. Localnets are left to the DHCP server of the physical network (ADR 131).
+ * answers at the port, so that an answer is from this node and for this port alone. One row serves all ports that are to be told the same.
+ * The name is an option of the port for IPv4; for IPv6 OVN has it in the row alone, so that there each name has one. Localnets are left to the DHCP server of the physical network (ADR 131).
  */
 import type { PodNetworkEntry } from '../../../api/annotations/pod-networks.ts';
 import { cidrFamily, networkOfInterface } from '../../../net/cidr.ts';
@@ -35,16 +35,18 @@ export const machineDhcp = (
   view: View,
 ): MachineDhcp => {
   if (machine === undefined || network.topology !== 'layer2') return NONE;
-  const [four, six] = FAMILIES.map((family) => optionsOf(family, network, entry, view));
+  const [four, six] = FAMILIES.map((family) => optionsOf(family, machine, { network, entry }, view));
   const rows = [four, six].filter((row) => row !== undefined);
   if (rows.length === 0) return NONE;
   return {
     northbound: merge({ rows }, machineGroup(network, port, SERVER)),
     columns: { dhcpv4_options: four && rowRef(four.key), dhcpv6_options: six && rowRef(six.key) },
-    // northd writes it into a flow as it is: a text needs its quotes.
-    options: four === undefined ? {} : { hostname: `"${machine}"` },
+    options: four === undefined ? {} : { hostname: quoted(machine) },
   };
 };
+
+/** northd writes it into a flow as it is: a text needs its quotes. */
+const quoted = (name: string): string => `"${name}"`;
 
 const NONE: MachineDhcp = {
   northbound: {},
@@ -53,7 +55,12 @@ const NONE: MachineDhcp = {
 };
 
 /** Undefined where the port has no address of the family. */
-const optionsOf = (family: Family, network: NetworkFact, entry: PodNetworkEntry, view: View): Row | undefined => {
+const optionsOf = (
+  family: Family,
+  machine: string,
+  { network, entry }: { readonly network: NetworkFact; readonly entry: PodNetworkEntry },
+  view: View,
+): Row | undefined => {
   const address = entry.ipAddresses.find((one) => cidrFamily(one) === family);
   if (address === undefined) return undefined;
   const subnet = networkOfInterface(address);
@@ -61,10 +68,10 @@ const optionsOf = (family: Family, network: NetworkFact, entry: PodNetworkEntry,
   const { id, externalIds } = databaseId(controllerName(network.name), 'VirtualMachine', {
     // Colons divide the line `k8s.ovn.org/id`.
     'k8s.ovn.org/cidr': subnet.replaceAll(':', '.'),
-    'k8s.ovn.org/name': gateway?.replaceAll(':', '.') ?? 'no-gateway',
+    'k8s.ovn.org/name': family === 6 ? machine : (gateway ?? 'no-gateway'),
   });
   const servers = nameServers(family, network, view);
-  const options = family === 4 ? optionsOf4(network, gateway) : { server_id: SERVER_MAC_6 };
+  const options = family === 4 ? optionsOf4(network, gateway) : { server_id: SERVER_MAC_6, fqdn: quoted(machine) };
   return {
     table: 'DHCP_Options',
     key: dhcpOptionsKey(id),

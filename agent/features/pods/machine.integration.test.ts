@@ -57,6 +57,10 @@ it('ovn-northd answers the port that has the machine, and no closed one', async 
   expect(four).toContain('put_dhcp_opts(offerip = 10.7.1.3');
   expect(four).toContain('hostname = "vm.1"');
   expect(four).toContain('dns_server = {172.16.1.10, 172.16.1.11}');
-  expect(await trace('a', SOLICIT)).toContain('put_dhcpv6_opts(ia_addr = fd00:7:1::3, server_id = 0a:58:6d:6d:c1:50)');
+  expect(await trace('a', SOLICIT)).toContain(
+    'put_dhcpv6_opts(ia_addr = fd00:7:1::3, fqdn = "vm.1", server_id = 0a:58:6d:6d:c1:50)',
+  );
+  const limited = ['dhcpv4-opts-rate-limiter', 'dhcpv6-opts-rate-limiter', 'nd-ra-opts-rate-limiter'];
+  expect(await zone.meters()).toEqual(expect.arrayContaining(limited));
   for (const rest of [DISCOVER, SOLICIT]) expect(await trace('b', rest)).not.toMatch(/put_dhcp|output/);
 });

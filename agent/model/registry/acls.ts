@@ -8,6 +8,11 @@ export interface AclRank {
 
 export const ACL_RANKS = {
   serverAnswers: { tier: 0, priority: 1100, purpose: 'drop DHCP server replies of a pod' },
+  serverQuestions: {
+    tier: 0,
+    priority: 1103,
+    purpose: 'drop what asks a DHCP server before a pod receives it: OVN has answered',
+  },
   machineAsks: {
     tier: 0,
     priority: 1102,
