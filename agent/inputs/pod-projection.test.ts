@@ -171,12 +171,12 @@ it.each([
   [{ containerPort: 0, hostPort: 1 }, 'containerPort'],
   [{ containerPort: 1, hostPort: 1, hostIP: 'x' }, 'hostIP'],
   [{ containerPort: 1, hostPort: 1, protocol: 'ICMP' }, 'protocol'],
-])('no port of a pod is open when one of them is none: %o', (port, field) => {
+])('the other ports of a pod are open when one of them is none: %o', (port, field) => {
   const ports = [{ containerPort: 2, hostPort: 2 }, port];
   const projected = projectPod(podObject({ nodeName: 'node1', containers: [{ ports }] }), 'node1');
-  expect(projected?.fact.hostPorts).toBeUndefined();
-  const at = new RegExp(`containers\\[0\\]\\.ports\\[1\\]\\.${field}`);
-  expect(projected?.problems.map(({ message }) => message)).toEqual([expect.stringMatching(at)]);
+  expect(projected?.fact.hostPorts).toEqual([{ protocol: 'TCP', hostPort: 2, containerPort: 2 }]);
+  const at = new RegExp(`^spec\\.containers\\[0\\]\\.ports\\[1\\]\\.${field}: `);
+  expect(projected?.fact.refusedHostPorts).toEqual([expect.stringMatching(at)]);
 });
 
 const podObject = (spec: object): KubeObject =>

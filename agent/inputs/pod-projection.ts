@@ -70,7 +70,7 @@ export const projectPod = (
       ...(nodeName === localNode && bandwidthOf(metadata.annotations, key)),
       ...(nodeName === localNode && ignoredOf(metadata.annotations, key)),
       ...machine,
-      ...(nodeName === localNode && hostPortsOf(object, key, problems)),
+      ...(nodeName === localNode && hostPortsOf(object)),
       networks: networks ?? NO_NETWORKS,
       ...(unreadable !== undefined && { unreadable: unreadable.message }),
       ...openPortsOf(openPortsAnnotation, key, problems),
@@ -139,10 +139,12 @@ const bandwidthOf = (
   return bandwidth === undefined ? {} : { bandwidth };
 };
 
-/** With anything wrong in them none is open. */
-const hostPortsOf = ({ spec }: KubeObject, key: string, problems: Problem[]): Pick<PodFact, 'hostPorts'> => {
-  const hostPorts = readOr(`Pod/${key}`, problems, () => parseHostPorts(spec, key)) ?? [];
-  return hostPorts.length === 0 ? {} : { hostPorts };
+const hostPortsOf = ({ spec }: KubeObject): Pick<PodFact, 'hostPorts' | 'refusedHostPorts'> => {
+  const { ports, refusals } = parseHostPorts(spec);
+  return {
+    ...(ports.length > 0 && { hostPorts: ports }),
+    ...(refusals.length > 0 && { refusedHostPorts: refusals }),
+  };
 };
 
 /** A list with anything wrong in it opens nothing. */

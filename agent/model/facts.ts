@@ -134,6 +134,8 @@ export interface PodFact {
   readonly standby?: ReadonlyMap<string, string> | undefined;
   /** Ports of the node that it asks for, of a pod of this node; of a host-network pod those that it has itself. */
   readonly hostPorts?: readonly HostPort[] | undefined;
+  /** Why others are none. */
+  readonly refusedHostPorts?: readonly string[] | undefined;
   /** What else of its default interface is open, by its annotation `k8s.ovn.org/open-default-ports`. */
   readonly openPorts?: readonly OpenPort[] | undefined;
   /** Why that annotation cannot be read. Then nothing is open. */
@@ -367,20 +369,22 @@ export const nodePortId = (protocol: ServiceProtocol, nodePort: number): string 
 /** On this node. */
 export const hostPortId = (protocol: ServiceProtocol, port: number): string => `${protocol}/${port}`;
 
-/** All that a Service wants to be reached at from outside: ids of `externalAddress`. */
+/** All that a Service wants to be reached at from outside: ids of `externalAddress`. Load balancers ask a node about it by a port, too. */
 export const claimedAddresses = ({
   ports,
   clusterIps,
   externalIps,
   loadBalancerIps,
-}: Pick<ServiceFact, 'ports' | 'clusterIps' | 'externalIps' | 'loadBalancerIps'>): string[] => {
+  healthCheckNodePort,
+}: Pick<ServiceFact, 'ports' | 'clusterIps' | 'externalIps' | 'loadBalancerIps' | 'healthCheckNodePort'>): string[] => {
   const families = new Set(clusterIps.map(ipFamily));
   // There is nothing that addresses of another family could go to.
   const ips = [...new Set([...externalIps, ...loadBalancerIps])].filter((ip) => families.has(ipFamily(ip)));
-  return ports.flatMap(({ nodePort, ...port }) => [
+  const claimed = ports.flatMap(({ nodePort, ...port }) => [
     ...(nodePort === undefined ? [] : [nodePortId(port.protocol, nodePort)]),
     ...ips.map((ip) => externalAddressId(ip, port)),
   ]);
+  return healthCheckNodePort === undefined ? claimed : [...claimed, nodePortId('TCP', healthCheckNodePort)];
 };
 
 export const serviceKey = ({ namespace, name }: Pick<ServiceFact, 'namespace' | 'name'>): string =>

@@ -82,6 +82,7 @@ export interface PodInput {
   readonly bandwidth?: PodFact['bandwidth'];
   readonly unreadableBandwidth?: string;
   readonly hostPorts?: PodFact['hostPorts'];
+  readonly refusedHostPorts?: PodFact['refusedHostPorts'];
   readonly createdAt?: string;
 }
 

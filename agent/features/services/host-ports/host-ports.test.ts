@@ -170,6 +170,14 @@ describe('a hostIP', () => {
   });
 });
 
+it('reports what of its ports cannot be read, and opens the others', () => {
+  const why = 'spec.containers[0].ports[0].hostIP: "010.0.0.1" is not an IP address';
+  const of = cluster().pod('plain/a', podOf(['TCP/80:8080'], { refusedHostPorts: [why] }));
+  expect(refusalsOf(of)).toEqual([`Pod/plain/a: not every port of node node1 is open: ${why}`]);
+  expect(balancersOf(of)).toHaveLength(3);
+  expect(refusalsOf(of.pod('plain/a', podOf([], { refusedHostPorts: [why] })))).toHaveLength(1);
+});
+
 describe('nobody loses a port', () => {
   const refused = (of: TestCluster, what = 'TCP/80:8080'): string[] => {
     of.pod('plain/z', podOf([what], { createdAt: '2026-02-01T00:00:00Z' }));
@@ -185,6 +193,11 @@ describe('nobody loses a port', () => {
     of.withoutService('blue/web').withoutPod('plain/y');
     expect(refusalsOf(of)).toEqual([]);
     expect(balancersOf(of)).toHaveLength(3);
+  });
+
+  it('by which load balancers ask nodes about a Service', () => {
+    const of = cluster().service('blue/web', { ips: ['172.16.1.7'], ports: ['TCP/80'], healthCheckNodePort: 30_999 });
+    expect(refused(of, 'TCP/30999:80')).toEqual(['it is the node port of a Service']);
   });
 
   it('at which a Service is reached by an address of the node; the pod has it at the others', () => {
@@ -241,6 +254,57 @@ describe('nobody loses a port', () => {
   it('and the name of another namespace’s pod is not said', () => {
     const of = cluster().pod('blue/a', tenantPod(['TCP/80:1']));
     expect(refused(of)).toEqual(['an older pod of another namespace has it']);
+  });
+
+  it('that an older pod asks for without an address yet: it would close the younger one’s later', () => {
+    const of = cluster().pod('plain/a', podOf(['TCP/80:1'], { networks: {} }));
+    expect(refused(of)).toEqual(['the older pod plain/a asks for it']);
+  });
+
+  it.each([
+    ['at an address that is not the node’s', 'TCP/80:1@172.30.0.9', 'TCP/80:8080'],
+    ['at ::1', 'TCP/80:1@::1', 'TCP/80:8080'],
+    ['that is reserved at all addresses', 'TCP/22:1', ''],
+  ])('but not to an older one %s', (_, older, younger) => {
+    const of = cluster().pod('plain/a', podOf([older]));
+    of.pod('plain/z', podOf(younger === '' ? [] : [younger], { createdAt: '2026-02-01T00:00:00Z' }));
+    expect(refusalsOf(of).filter((text) => text.startsWith('Pod/plain/z'))).toEqual([]);
+    expect(balancersOf(of).filter((row) => row.includes('plain/z'))).toHaveLength(younger === '' ? 0 : 3);
+  });
+
+  it('to one that has itself lost to a third', () => {
+    const at = (day: number) => ({ createdAt: `2026-02-0${day}T00:00:00Z` });
+    const of = cluster()
+      .pod('plain/a', podOf(['TCP/80:1@172.30.0.2'], at(1)))
+      .pod('plain/b', podOf(['TCP/80:1'], at(2)))
+      .pod('plain/c', podOf(['TCP/80:1@127.0.0.1'], at(3)));
+    expect(refusalsOf(of)).toEqual([
+      'Pod/plain/b: TCP port 80 of node node1 is not open: the older pod plain/a has it',
+    ]);
+    expect(balancersOf(of).filter((row) => row.includes('plain/c'))).toHaveLength(1);
+  });
+
+  it('by having more than a node has', () => {
+    const ports = (from: number): string[] => Array.from({ length: 250 }, (_, at) => `TCP/${from + at}:80`);
+    const of = cluster();
+    for (let pod = 0; pod < 8; pod += 1)
+      of.pod(`blue/${pod}`, {
+        ...tenantPod(ports(10_000 + 250 * pod)),
+        networks: {},
+        createdAt: '2025-01-01T00:00:00Z',
+      });
+    expect(refused(of)).toEqual(['the pods of a node have at most 2000']);
+    of.withoutPod('blue/7');
+    expect(refusalsOf(of)).toEqual([]);
+  });
+
+  it('and many ports of many pods do not take long', () => {
+    const of = cluster();
+    const before = performance.now();
+    const ports = Array.from({ length: 256 }, (_, at) => `TCP/${at + 100}:80`);
+    for (let pod = 0; pod < 40; pod += 1) of.pod(`plain/p${pod}`, podOf(ports));
+    expect(refusalsOf(of)).toHaveLength(39 * 256);
+    expect(performance.now() - before).toBeLessThan(10_000);
   });
 
   it('that a host-network pod has', () => {
