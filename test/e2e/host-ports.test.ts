@@ -39,6 +39,9 @@ const udpTo = (ip: string, port: number): Target => ({ ip, port, protocol: 'UDP'
 const onNode = (port: number): Target[] =>
   FAMILIES.map((family) => nodeAddress(NODE, family)).flatMap((ip) => [tcp(ip, port), udpTo(ip, port)]);
 
+/** Where the host sends what its processes send to ports of pods: at the node's addresses, and at loopback ones. */
+const onHosts = (port: number): Target[] => ['169.254.0.6', '169.254.0.7', 'fd69::6'].map((ip) => tcp(ip, port));
+
 const answer = (run: RunThere, targets: readonly Target[], name: string): Promise<void> =>
   eventually(async () => expect(await whoAnswers(run, targets)).toEqual(answeredBy(targets, [name])));
 
@@ -55,6 +58,7 @@ const RED: readonly ManifestObject[] = [
   namespace('red'),
   layer3('red', 'net', ['10.76.0.0/16/24', 'fd00:76::/48/64']),
   withPorts('red', 'web', [`TCP/${OF_TENANT}`, `UDP/${OF_TENANT}`]),
+  pod('red', 'near', NODE),
   pod('red', 'far', 'node-2'),
 ];
 
@@ -112,6 +116,15 @@ describe('a port of the node in shared gateway mode', () => {
   ] as const)('leads to a tenant’s pod on its primary network: from %s', (_, run) =>
     answer(run(), onNode(OF_TENANT), 'web'),
   );
+
+  it('is not reached by pods where the host reaches it: network policies would see the gateway router', async () => {
+    const [plain, red] = await Promise.all([
+      whoAnswers(fromPod(cluster(), 'plain/near'), onHosts(WEB)),
+      whoAnswers(fromPod(cluster(), 'red/near'), onHosts(OF_TENANT)),
+    ]);
+    expect(plain).toEqual(answeredBy(onHosts(WEB), ['(silent)']));
+    expect(red).toEqual(answeredBy(onHosts(OF_TENANT), ['(silent)']));
+  });
 
   it('shows a tenant’s pod who has called', () => seesOutside(cluster(), onNode(OF_TENANT)));
 
