@@ -3,8 +3,14 @@ import { ApiError } from './errors.ts';
 import { commaList } from './scalars.ts';
 import type { ServiceProtocol } from './service.ts';
 
-/** sshd, etcd, kube-apiserver, and the kubelet: its API, and its health check. */
-export const DEFAULT_RESERVED_HOST_PORTS = 'TCP/22,TCP/2379,TCP/2380,TCP/6443,TCP/10248,TCP/10250';
+/**
+ * sshd, etcd, kube-apiserver, our own metrics, the kubelet: its health check and its API, kube-proxy: its metrics and what load balancers
+ * ask, kube-controller-manager, kube-scheduler.
+ */
+export const DEFAULT_RESERVED_HOST_PORTS = [
+  ...['TCP/22', 'TCP/2379', 'TCP/2380', 'TCP/6443', 'TCP/9410', 'TCP/9411', 'TCP/9412', 'TCP/9413'],
+  ...['TCP/10248', 'TCP/10249', 'TCP/10250', 'TCP/10256', 'TCP/10257', 'TCP/10259'],
+].join(',');
 
 const NONE = 'none';
 

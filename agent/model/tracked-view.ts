@@ -50,6 +50,7 @@ export class TrackedView implements View {
   readonly multiNetwork: MultiNetwork;
   readonly foreignPlugins: readonly AllowedPlugin[];
   readonly reservedHostPorts: readonly string[];
+  readonly apiServer: LocalSettings['apiServer'];
   readonly #facts: FactStore;
   #read: FactCell[] = [];
 
@@ -66,6 +67,7 @@ export class TrackedView implements View {
     this.multiNetwork = settings.multiNetwork ?? 'native';
     this.foreignPlugins = settings.foreignPlugins ?? [];
     this.reservedHostPorts = settings.reservedHostPorts ?? RESERVED;
+    this.apiServer = settings.apiServer;
   }
 
   /** The cells that were read since the last call, each once. A list: there is one for each fragment, and it stays. */

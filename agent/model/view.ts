@@ -59,6 +59,8 @@ export interface LocalSettings {
   readonly foreignPlugins?: readonly AllowedPlugin[] | undefined;
   /** Ports of the node that no pod gets, as `reservedPortId`; absent: the default. */
   readonly reservedHostPorts?: readonly string[] | undefined;
+  /** Where this agent reaches the API server; absent: by a name. */
+  readonly apiServer?: { readonly ip: Ip; readonly port: number } | undefined;
 }
 
 export type MultiNetwork = 'native' | 'delegated';

@@ -230,6 +230,23 @@ describe('nobody loses a port', () => {
     expect(refused(cluster(), what)).toEqual(['it is reserved']);
   });
 
+  it.each([
+    ['127.0.0.1', ['the agent reaches the API server by it']],
+    ['172.30.0.2', ['the agent reaches the API server by it']],
+    ['192.0.2.1', []],
+  ])('by which the agent reaches the API server, if that is on the node: %s', (ip, expected) => {
+    const of = workedCluster(DUAL, { apiServer: { ip: parseIp(ip), port: 6444 } }).namespace('plain');
+    of.pod('plain/z', podOf(['TCP/6444:80', 'UDP/6444:80']));
+    expect(refusalsOf(of).map((text) => text.replace(/^.* is not open: /, ''))).toEqual(expected);
+  });
+
+  it('of the encryption of tunnels, where they are encrypted', () => {
+    const ports = podOf(['UDP/500:80', 'UDP/4500:80', 'TCP/500:80']);
+    const encryption = { certificate: 'c', privateKey: 'k', authority: 'a' };
+    expect(refusalsOf(cluster().pod('plain/z', ports))).toEqual([]);
+    expect(refusalsOf(workedCluster(DUAL, { encryption }).namespace('plain').pod('plain/z', ports))).toHaveLength(2);
+  });
+
   it('by which nodes send each other their networks', () => {
     expect(refused(cluster(), 'UDP/6081:1')).toEqual(['the tunnels between nodes have it']);
   });

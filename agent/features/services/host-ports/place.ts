@@ -1,14 +1,13 @@
 /** What a pod's `hostPort`s lead to, and which of them can be open on this node at all: others that ask for them are in rivals.ts. */
 import { type HostPort, isLoopback, isUnspecified } from '../../../../api/host-ports.ts';
 import { DEFAULT_NETWORK_NAME, parseNadKey } from '../../../../api/names.ts';
-import { reservedPortId } from '../../../../api/reserved-host-ports.ts';
 import { addressOf } from '../../../../net/cidr.ts';
 import { type Family, type Ip, ipFamily } from '../../../../net/ip.ts';
 import { nodePortId, type PodFact, type RoutedNetworkFact } from '../../../model/facts.ts';
-import { GENEVE_PORT } from '../../../model/services/external-addresses.ts';
 import type { View } from '../../../model/view.ts';
 import { routedNetwork } from '../../shared/local-network.ts';
 import { localNode } from '../local-node.ts';
+import { reserved } from './reserved.ts';
 
 /** Where the ports of a pod lead to, and the addresses of the node that they are at. */
 export interface Place {
@@ -67,17 +66,12 @@ const UNSPECIFIED: Readonly<Record<Family, string>> = { 4: '0.0.0.0', 6: '::' };
 export const impossible = (asked: HostPort, { targets, addresses }: Place, view: View): string | undefined => {
   const { hostIp } = asked;
   if (view.gateway(view.node)?.nodePortEnable !== true) return 'node ports are off there';
-  const taken = reserved(asked, view) ?? nodePort(asked, view);
+  const taken = reserved(asked, addresses, view) ?? nodePort(asked, view);
   if (taken !== undefined || hostIp === undefined) return taken;
   const family = ipFamily(hostIp);
   if (targets.every((ip) => ipFamily(ip) !== family)) return `the pod has no IPv${family} address`;
   if (isLoopback(hostIp)) return family === 6 ? 'Linux forwards nothing from ::1' : undefined;
   return isUnspecified(hostIp) || addresses.includes(hostIp) ? undefined : 'it is no address of the node';
-};
-
-const reserved = ({ protocol, hostPort }: HostPort, view: View): string | undefined => {
-  if (protocol === 'UDP' && hostPort === GENEVE_PORT) return 'the tunnels between nodes have it';
-  return view.reservedHostPorts?.includes(reservedPortId(protocol, hostPort)) ? 'it is reserved' : undefined;
 };
 
 /** Node ports are on all addresses of the node but loopback ones. */
