@@ -137,6 +137,10 @@ export const PROBLEM_CAUSES = {
     summary: 'the cgroup of the kubelet is unknown, or the kubelet is not in it',
     next: 'run the kubelet in its own cgroup (kubelet.service), or name it with --kubelet-cgroup',
   },
+  'machine-elsewhere': {
+    summary: 'ports are closed: the virtual machine runs in another pod, which has its addresses',
+    next: 'nothing while it migrates; else delete the pod that the machine is not in, or correct the labels of the one that is not of this machine',
+  },
   'mtu-too-large': {
     summary: 'packets of networks do not fit the tunnels of this node',
     next: 'lower the MTU of the network, or raise that of the uplink',

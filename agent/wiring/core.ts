@@ -65,7 +65,7 @@ export const startCore = (options: CoreOptions): Core => {
   if (settings.networkRendering === 'on-demand')
     usage.linger(networksOfPorts(databases.openvswitch.replica.rows('Interface')));
   const annotator = createAnnotator(options, registry);
-  const events = new DiagnosticEvents(emitOwnerEvent(options, facts));
+  const events = new DiagnosticEvents(emitOwnerEvent(options, facts), systemClock);
   const listeners = new Set<(owners: readonly string[]) => void>();
   const engine: Engine = createEngine({
     features: FEATURES,
@@ -117,6 +117,7 @@ export const startCore = (options: CoreOptions): Core => {
       usage.stop();
       annotator.stop();
       engine.stop();
+      events.stop();
     },
   };
 };
@@ -161,7 +162,7 @@ const emitOwnerEvent =
   };
 
 /** Of diagnostics, as those of Services. */
-const POD_EVENTS = ['ErrorUpdatingResource', 'ErrorAllocatingPod', 'HostPortNotOpen'] as const;
+const POD_EVENTS = ['ErrorUpdatingResource', 'ErrorAllocatingPod', 'HostPortNotOpen', 'MachineElsewhere'] as const;
 
 const isPodEvent = (reason: string): reason is (typeof POD_EVENTS)[number] => POD_EVENTS.some((one) => one === reason);
 

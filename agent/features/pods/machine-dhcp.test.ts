@@ -97,3 +97,48 @@ it('a port that waits for its machine is closed, in the zone of another node, to
     expect(portOf(it, 'a')?.['addresses'] ?? []).toEqual([]);
   }
 });
+
+it('a port of this node that is closed is a problem that names who has the machine', () => {
+  const of = (node: string) => {
+    const it = machine(cluster(), 'a', { node, standby: new Map([['green/net', 'green/source']]) });
+    it.render();
+    return [...it.engine.diagnostics.values()].flat().filter(({ cause }) => cause === 'machine-elsewhere');
+  };
+  expect(of('node1')).toMatchObject([
+    {
+      ...{ object: 'Pod/green/a', severity: 'info', event: 'MachineElsewhere' },
+      message: 'its port on green/net is closed: pod green/source of the same virtual machine has its addresses',
+    },
+  ]);
+  expect(of('node2')).toEqual([]);
+});
+
+it('the last machine of a network takes the rows along', () => {
+  const it = machine(machine(cluster(), 'a'), 'b', {
+    ...{ machine: 'vm2', networks: { 'green/net': { ips: ['10.200.0.4/16'], tunnelId: 11 } } },
+  });
+  const machines = (table: 'ACL' | 'DHCP_Options' | 'Port_Group') =>
+    rows(it, table).filter(({ external_ids: ids }) => JSON.stringify(ids).includes('"VirtualMachine"')).length;
+  const counts = () => [machines('DHCP_Options'), machines('Port_Group'), machines('ACL')];
+  expect(counts()).toEqual([2, 1, 2]);
+  it.facts.set('pod', 'green/a', undefined);
+  expect(counts()).toEqual([1, 1, 2]);
+  it.facts.set('pod', 'green/b', undefined);
+  expect(counts()).toEqual([0, 0, 0]);
+});
+
+it('without IPAM a port is open, and closed, by its MAC alone', () => {
+  const of = (standby?: ReadonlyMap<string, string>) => {
+    const it = new TestCluster('node1').node('node1', { id: 2, subnets: { default: ['10.128.0.0/23'] } });
+    const bare = { id: 5, topology: 'layer2', role: 'secondary', subnets: [], namespace: 'green', nad: 'net' } as const;
+    it.network('green_net', bare);
+    const networks = { 'green/net': { ips: [], role: 'secondary', tunnelId: 10 } } as const;
+    it.pod('green/a', { node: 'node1', networks, ...{ machine: 'vm1', standby } });
+    return portOf(it, 'a');
+  };
+  expect(of()).toMatchObject({ addresses: ['0a:58:00:00:00:01'] });
+  expect(of()).not.toHaveProperty('enabled');
+  const closed = of(new Map([['green/net', 'green/source']]));
+  expect(closed).toMatchObject({ enabled: false, port_security: ['0a:58:00:00:00:01'] });
+  expect(closed?.['addresses'] ?? []).toEqual([]);
+});

@@ -63,4 +63,17 @@ it('ovn-northd answers the port that has the machine, and no closed one', async 
   const limited = ['dhcpv4-opts-rate-limiter', 'dhcpv6-opts-rate-limiter', 'nd-ra-opts-rate-limiter'];
   expect(await zone.meters()).toEqual(expect.arrayContaining(limited));
   for (const rest of [DISCOVER, SOLICIT]) expect(await trace('b', rest)).not.toMatch(/put_dhcp|output/);
+  const owned = () =>
+    (['DHCP_Options', 'Port_Group', 'ACL'] as const).map((table) => {
+      const owners = [...database.replica.rows(table)].map((row) => row.external_ids['k8s.ovn.org/owner-type']);
+      return owners.filter((owner) => owner === 'VirtualMachine').length;
+    });
+  expect(owned()).toEqual([2, 1, 2]);
+  const before = [...it.sinks.northbound.fragments.keys()];
+  for (const pod of ['blue/a', 'blue/b']) it.facts.set('pod', pod, undefined);
+  it.render();
+  for (const owner of before) if (!it.sinks.northbound.fragments.has(owner)) database.desired.delete(owner);
+  database.reconcile();
+  await database.reconciler.whenIdle(AbortSignal.timeout(30_000));
+  expect(owned()).toEqual([0, 0, 0]);
 });
