@@ -1,6 +1,6 @@
 /**
- * Ports of a node that lead to pods (`hostPort`): who reaches them, as whom, and whose they are. Needs root and `make build`. Where nodes
- * have VRFs, tenants' ports are reached from the node itself, too, and in local gateway mode: service-kernel.test.ts has those paths.
+ * Ports of a node that lead to pods (`hostPort`): who reaches them, as whom, and whose they are. Needs root and `make build`. Tenants'
+ * ports are reached from their own node and in local gateway mode by VRFs, which the host's kernel may lack: not tested here.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { FAMILIES, parseIp } from '../../net/ip.ts';
