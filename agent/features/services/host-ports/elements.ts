@@ -6,7 +6,7 @@ import { type ClusterConfig, masqueradeAddresses } from '../../../../api/cluster
 import { type NftItem, nftItemKey } from '../../../../datapath/nftables/types.ts';
 import { type Family, type Ip, ipFamily } from '../../../../net/ip.ts';
 import { networkPacketMark } from '../../../model/registry/marks.ts';
-import { markChainName, NFT_SETS, setName } from '../../../model/registry/nftables.ts';
+import { markChainName, setName } from '../../../model/registry/nftables.ts';
 import { PROTOCOL_WORDS } from '../published.ts';
 import type { HostPorts, OpenHostPort } from './open.ts';
 
@@ -22,6 +22,8 @@ export const hostPortElements = ({ network, open }: HostPorts, pod: string, site
     kind: 'element',
     element: { set, key, ...(value !== undefined && { value }), comment: pod },
   });
+  // What goes to tenants leaves by other management ports.
+  const isKept = site.isLocalMode && network.role === 'default';
   const items = open.flatMap((one) => {
     const { family, port, addresses, loopbacks } = one;
     const key = (ip: Ip): string => `${ip} . ${PROTOCOL_WORDS[one.protocol]} . ${port}`;
@@ -33,22 +35,18 @@ export const hostPortElements = ({ network, open }: HostPorts, pod: string, site
       ...addresses.flatMap(to('hostPorts')),
       ...loopbacks.flatMap(to('loopbackHostPorts')),
       ...[...addresses, ...loopbacks].map((ip) => element(setName('markExternalIps', family), key(ip), verdict)),
-      ...(site.isLocalMode ? staying(one, addresses.flatMap(to('hostEtpLocal')), element) : []),
+      ...(site.isLocalMode ? addresses.flatMap(to('hostEtpLocal')) : []),
+      ...(isKept && addresses.length > 0
+        ? kept(one, site).map((to) => element(setName('noSnatServices', family), to))
+        : []),
     ];
   });
-  // Both families of a port have one that says nothing of addresses.
   return [...new Map(items.map((item) => [nftItemKey(item), item])).values()];
 };
 
-/** To the switch, which leaves clients their addresses; so has the management port to. */
-const staying = (
-  { protocol, port, addresses }: OpenHostPort,
-  elements: readonly NftItem[],
-  element: (set: string, key: string) => NftItem,
-): NftItem[] =>
-  addresses.length === 0
-    ? []
-    : [...elements, element(NFT_SETS.noSnatNodePorts.name, `${PROTOCOL_WORDS[protocol]} . ${port}`)];
+/** What comes by the host to the switch, which leaves clients their addresses: so does the management port. */
+const kept = ({ family, protocol, port }: OpenHostPort, site: ElementSite): string[] =>
+  vip('hostEtpLocal', family, site).map((ip) => `${ip} . ${PROTOCOL_WORDS[protocol]} . ${port}`);
 
 const SETS = { hostPorts: 'externalIps', loopbackHostPorts: 'externalIps', hostEtpLocal: 'externalIpsLocal' } as const;
 type VipName = keyof typeof SETS;

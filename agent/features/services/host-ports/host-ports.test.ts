@@ -103,7 +103,8 @@ describe('a port of the node', () => {
         "elements = { 127.0.0.1 . udp . 80 : 169.254.0.7 . 80,",
         "172.30.0.2 . udp . 80 : 169.254.0.6 . 80 }",
         "elements = { fd00:30::2 . udp . 80 : fd69::6 . 80 }",
-        "elements = { udp . 80 }",
+        "elements = { 169.254.0.3 . udp . 80 }",
+        "elements = { fd69::3 . udp . 80 }",
         "elements = { 127.0.0.1 . udp . 80 : jump udn-mark-0x1000,",
         "172.30.0.2 . udp . 80 : jump udn-mark-0x1000 }",
         "elements = { fd00:30::2 . udp . 80 : jump udn-mark-0x1000 }",
@@ -157,6 +158,15 @@ describe('a hostIP', () => {
         .pod('plain/a', podOf([`TCP/80:8080@${hostIp}`]))
         .render().sysctls['net.ipv4.conf.br-ex.route_localnet'];
     expect([sysctls('127.0.0.1'), sysctls('172.30.0.2')]).toEqual(['1', undefined]);
+  });
+
+  it('of a loopback address stays guarded without node ports and without a gateway: the setting outlives its pods', () => {
+    const of = cluster();
+    const gateway = of.facts.get('gateway', 'node1');
+    for (const changed of [gateway, gateway && { ...gateway, nodePortEnable: false }, undefined]) {
+      of.facts.set('gateway', 'node1', changed);
+      expect(of.render().nftables).toContain('iifname != "lo" ip daddr 127.0.0.0/8 drop');
+    }
   });
 
   it('of a family that the pod does not have is reported', () => {
