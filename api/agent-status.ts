@@ -45,6 +45,8 @@ export const podAttachmentStatusSchema = z.object({
   sandbox: z.string().optional(),
   /** ovn-controller has installed its flows. */
   installed: z.boolean(),
+  /** Its port is closed: another pod of the same virtual machine, `namespace/name`, has the addresses now. */
+  standbyFor: z.string().optional(),
 });
 
 export const podStatusSchema = z.object({

@@ -5,7 +5,7 @@
 
 import { messageOf } from '../base/error-message.ts';
 import type { SubnetRange } from '../net/allocator/subnets.ts';
-import { addressAt, type Cidr, cidrFamily, cidrsOverlap, parseCidr, prefixLength } from '../net/cidr.ts';
+import { addressAt, type Cidr, cidrFamily, cidrsOverlap, networkOf, parseCidr, prefixLength } from '../net/cidr.ts';
 import { addressBits, type Family, type Ip } from '../net/ip.ts';
 import { ApiError } from './errors.ts';
 import { commaList } from './scalars.ts';
@@ -141,7 +141,15 @@ export const MASQUERADE_OFFSETS = {
   hostEtpLocal: 3,
   dummyNextHop: 4,
   serviceHairpin: 5,
+  /** To ports of pods (`hostPort`), where the host sends what its processes send to the node's own address. */
+  hostPorts: 6,
+  /** The same of loopback addresses: the two are a /31. */
+  loopbackHostPorts: 7,
 } as const;
+
+/** Of the two fixed addresses for ports of pods. */
+export const hostPortSubnet = (masqueradeSubnet: Cidr): Cidr =>
+  networkOf(addressAt(masqueradeSubnet, MASQUERADE_OFFSETS.hostPorts), addressBits(cidrFamily(masqueradeSubnet)) - 1);
 
 /** One fixed masquerade address per family that the config has. */
 export const masqueradeAddresses = (config: ClusterConfig, which: MasqueradeName): readonly Ip[] => {

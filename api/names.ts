@@ -46,10 +46,14 @@ export const NAMESPACE_ANNOTATIONS = {
 
 /** What KubeVirt says of the pods that its virtual machines run in (https://kubevirt.io/user-guide/). */
 export const KUBEVIRT = {
-  /** Label: the machine's name. */
-  machine: 'vm.kubevirt.io/name',
+  /** Label: the machine's host name, which several machines may have (`machineIdentity`). */
+  hostName: 'vm.kubevirt.io/name',
+  /** Label: UID of its VirtualMachineInstance. */
+  createdBy: 'kubevirt.io/created-by',
   /** Annotation: the machine has the pod's own address, and takes it along to another pod. */
   migratesWithAddress: 'kubevirt.io/allow-pod-bridge-network-live-migration',
+  /** Annotation, on the target of a live migration: since when the machine runs in it. */
+  targetReady: 'kubevirt.io/migration-target-ready-timestamp',
 } as const;
 
 export const NAD_ANNOTATIONS = {

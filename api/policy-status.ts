@@ -1,7 +1,7 @@
 /**
  * What an agent reports of network policies over its status socket: `GET /v1/policies`,
  * `/v1/policies?policy=NAMESPACE/NAME` (or `MultiNetworkPolicy/NAMESPACE/NAME`), `?pod=NAMESPACE/NAME`, `?sets=NAME,NAME`, `/v1/policy-end?…` for one end of a
- * connection, `/v1/policy-matrix/NAMESPACE` for all between the pods of one. udnctl reads it; the shapes grow, they do not change.
+ * connection, `/v1/policy-matrix/NAMESPACE[?network=NAME]` for all between the pods of one. udnctl reads it; the shapes grow, they do not change.
  */
 import { z } from 'zod';
 
@@ -204,6 +204,8 @@ export const policyEndSchema = z.object({
   /** Policies that isolate the pod in this direction. */
   isolatedBy: z.array(z.string()),
   families: z.array(endFamilySchema),
+  /** What cannot be followed of firewalls and administrators' policies that the pod is a subject of; absent: nothing, or an older agent. */
+  notFollowed: z.array(z.string()).optional(),
   /** What of it is not programmed: until it is, packets may fare differently. */
   notProgrammed: z.string().optional(),
 });
@@ -215,6 +217,8 @@ export const policyMatrixSchema = z.object({
   ends: z.array(policyEndSchema),
   /** Why there are none. */
   message: z.string().optional(),
+  /** The secondary network that it is about; absent: the pods' own, and from older agents. */
+  network: z.string().optional(),
 });
 
 export type PolicyMatrixStatus = z.output<typeof policyMatrixSchema>;

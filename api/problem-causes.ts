@@ -125,6 +125,10 @@ export const PROBLEM_CAUSES = {
     next: 'the message says what is missing; docs/node.md says how the bridge is found',
     follows: ['database-unreachable'],
   },
+  'host-port-refused': {
+    summary: 'ports of nodes that pods ask for (hostPort) are not open',
+    next: 'the message says who has the port, or why it cannot be opened; choose another one, or reach the pod by a Service',
+  },
   'kernel-lacks': {
     summary: 'this kernel lacks features that networks need',
     next: 'docs/node.md says what works without it',
@@ -132,6 +136,10 @@ export const PROBLEM_CAUSES = {
   'kubelet-cgroup-missing': {
     summary: 'the cgroup of the kubelet is unknown, or the kubelet is not in it',
     next: 'run the kubelet in its own cgroup (kubelet.service), or name it with --kubelet-cgroup',
+  },
+  'machine-elsewhere': {
+    summary: 'ports are closed: the virtual machine runs in another pod, which has its addresses',
+    next: 'nothing while it migrates; else delete the pod that the machine is not in, or correct the labels of the one that is not of this machine',
   },
   'mtu-too-large': {
     summary: 'packets of networks do not fit the tunnels of this node',
@@ -194,6 +202,10 @@ export const PROBLEM_CAUSES = {
     next: 'check strongSwan and ovs-monitor-ipsec on both nodes: docs/encryption.md',
     follows: ['tunnels-not-encrypted'],
   },
+  'physical-network-shared': {
+    summary: 'localnets of differently named physical networks are one wire: both names are mapped to one bridge',
+    next: 'give both the name of one physical network, which lets ovn-udn compare their addresses, or map the names to different bridges',
+  },
   'physical-network-unmapped': {
     summary: 'localnets are not on this node: no bridge is mapped to their physical network',
     next: 'map one: ovs-vsctl set Open_vSwitch . external_ids:ovn-bridge-mappings=…,NETWORK:BRIDGE, or keep pods of the network off this node',
@@ -212,7 +224,7 @@ export const PROBLEM_CAUSES = {
     next: 'delete all but one: udnctl networks -n NAMESPACE',
   },
   'service-port-taken': {
-    summary: 'ports of Services are in use by other processes of the node',
+    summary: 'ports of Services or pods are in use by other processes of the node',
     next: 'ss -ltnp shows the process; stop it, or choose another port',
   },
   'tunnel-address-missing': {

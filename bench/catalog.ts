@@ -8,6 +8,7 @@ import {
   benchCniNetworksOnNode,
   benchCniPrimary,
 } from './cni/index.ts';
+import { benchNativeVsMultus } from './cni/multus.ts';
 import type { BenchContext, SharedName } from './context.ts';
 import { CONTROL_BENCHMARKS } from './control/index.ts';
 import { benchFlows } from './datapath/flows.ts';
@@ -91,6 +92,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   { names: ADD_NETWORK_NAMES, run: benchAddNetwork, shares: ['few networks', 'many networks'] },
   { names: ['node/restart-500'], run: benchRestart, shares: ['many networks'] },
   { names: ATTACHMENTS_NAMES, run: benchCniAttachments },
+  { names: ['cni-add/native-vs-multus'], run: benchNativeVsMultus },
   { names: singleNames('default'), run: benchCniDefault, shares: SMALL },
   { names: singleNames('primary'), run: benchCniPrimary, shares: SMALL },
   { names: ['cni-add/burst-50', 'cni-add/burst-50-strict'], run: benchCniBurst, shares: SMALL },

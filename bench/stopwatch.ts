@@ -21,7 +21,13 @@ export interface TimedRuns {
 }
 
 export class Stopwatch implements AsyncDisposable {
-  readonly #process = new LineProcess('stopwatch', nativeProgram('stopwatch'));
+  readonly #process: LineProcess;
+
+  /** @param enter runs it elsewhere; then files are those of that place */
+  constructor(enter: (argv: readonly string[]) => [file: string, args: string[]] = ([file = '']) => [file, []]) {
+    const [file, args] = enter([nativeProgram('stopwatch')]);
+    this.#process = new LineProcess('stopwatch', file, args);
+  }
 
   async time(run: Run): Promise<TimedRun> {
     const [timed] = (await this.timeAll([run])).runs;

@@ -129,6 +129,7 @@ const matrixCommand = (): Command =>
       ),
     )
       .argument('<namespace>', 'namespace of the pods')
+      .option('--network <network>', 'name of a secondary network, of the pods attached to it (default: their own)')
       .option('--probe', `send packets, too, between up to ${MAX_PROBED_PODS} pods`, false)
       .addHelpText('after', MATRIX_HELP),
   ).action(async (namespace: string, options: MatrixOptions, command: Command) => {
@@ -139,26 +140,31 @@ const matrixCommand = (): Command =>
 interface MatrixOptions extends TextOptions, RemoteOptions, WhereOptions {
   readonly agentSocket: string;
   readonly probe: boolean;
+  readonly network?: string;
 }
 
 const matrixOf = async (namespace: string, options: MatrixOptions, command: Command): Promise<MatrixOutput> => {
+  const { network } = options;
   if (!isHere(command, options, namespace)) {
     return await withExec(options, async ({ client, exec, readLog }) => {
       const tools = { client, exec, readLog, namespace: options.agentNamespace };
-      const { matrix, nodes } = await matrixOfNodes(tools, namespace);
+      const { matrix, nodes } = await matrixOfNodes(tools, namespace, network);
       if (!options.probe) return matrixOutput(matrix);
       return matrixOutput(
         matrix,
-        await probeMatrix(matrix, (targets) => probeOnNodes(tools, nodes, namespace, targets)),
+        await probeMatrix(matrix, (targets) => probeOnNodes(tools, nodes, namespace, { ...targets, network })),
       );
     });
   }
   const database = lazyDatabase('OVN_Northbound', options.nbRemote);
   try {
     const agent = connectAgent(options.agentSocket);
-    const matrix = await matrixHere({ agent, northbound: database.transact }, namespace);
+    const matrix = await matrixHere({ agent, northbound: database.transact }, namespace, network);
     if (!options.probe) return matrixOutput(matrix);
-    return matrixOutput(matrix, await probeMatrix(matrix, (targets) => sendHere(agent, namespace, targets)));
+    return matrixOutput(
+      matrix,
+      await probeMatrix(matrix, (targets) => sendHere(agent, namespace, { ...targets, network })),
+    );
   } finally {
     await database.close();
   }
@@ -170,10 +176,16 @@ const probeCommand = (): Command =>
     .argument('<namespace>', 'namespace of the pods')
     .argument('<addresses>', 'addresses to connect to, separated by commas', listOf(z.ipv4().or(z.ipv6())))
     .argument('<ports>', 'ports of TCP, separated by commas', listOf(z.coerce.number().int().min(1).max(65_535)))
-    .action(async (namespace: string, addresses: string[], ports: number[], options: TextOptions) => {
-      const probed = await sendHere(connectAgent(options.agentSocket), namespace, { addresses, ports });
+    .option('--network <network>', 'only from pods that are attached to this secondary network')
+    .action(async (namespace: string, addresses: string[], ports: number[], options: ProbeOptions) => {
+      const targets = { addresses, ports, network: options.network };
+      const probed = await sendHere(connectAgent(options.agentSocket), namespace, targets);
       process.stdout.write(`${JSON.stringify(probed)}\n`);
     });
+
+interface ProbeOptions extends TextOptions {
+  readonly network?: string;
+}
 
 const MAX_TARGETS = 2 * MAX_PROBED_PODS;
 

@@ -76,7 +76,12 @@ const NAMES: readonly NameRow[] = [
   same('external switch port to the gateway router', (network) => externalToRouterPortName(gateway(network))),
   same('external switch port to the bridge', (network) => externalBridgePortName('br-ex', network, NODE)),
   same('group of load balancers', loadBalancerGroupName),
-  same('load balancer of a Service', (network) => loadBalancerName(network, 'ns/svc', 'TCP', 'cluster')),
+  same('load balancer of a Service', (network) =>
+    loadBalancerName(network, { kind: 'Service', key: 'ns/svc' }, 'TCP', 'cluster'),
+  ),
+  same('load balancer of ports of a pod', (network) =>
+    loadBalancerName(network, { kind: 'Pod', key: 'ns/pod' }, 'TCP', `node_switch_${NODE}`),
+  ),
 ];
 
 export const ROW_NAMES = {

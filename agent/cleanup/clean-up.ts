@@ -32,7 +32,7 @@ import { emptyBackend, emptyBridge, leaveIntegrationBridge, removeMasquerade } f
 import { forgetConnections, removeChassis, removeSockets } from './left-behind.ts';
 import { unpatchOperations } from './patch-ports.ts';
 import { silentDatabases } from './silent-databases.ts';
-import { ledgerPath, restoreSysctls } from './sysctl-ledger.ts';
+import { ledgerPath, restoreGuarded, restoreSysctls } from './sysctl-ledger.ts';
 import { whenInstalled } from './when-installed.ts';
 import { withdrawalOf } from './withdrawal.ts';
 
@@ -149,6 +149,10 @@ const parts = (site: CleanupSite): readonly Part[] => {
     ...(backends === undefined
       ? []
       : [
+          {
+            what: 'routes to loopback addresses',
+            remove: (signal: AbortSignal) => restoreGuarded(netlink, ledgerPath(options.statusSocket), signal),
+          },
           { what: 'nftables', remove: (signal: AbortSignal) => emptyBackend(backends.nftables, signal) },
           {
             what: 'flows of the integration bridge',

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { FakeKernel } from '../../datapath/netlink/fake/fake-kernel.ts';
 import { fakeNetlink } from '../../datapath/netlink/fake/fake-netlink.ts';
 import { parseMac } from '../../net/mac.ts';
-import { rememberingSysctls, restoreSysctls } from './sysctl-ledger.ts';
+import { rememberingSysctls, restoreGuarded, restoreSysctls } from './sysctl-ledger.ts';
 
 let folder: string;
 const { signal } = new AbortController();
@@ -37,6 +37,21 @@ it('gives back what a setting was before the first change, also of an earlier pr
   await netlink.apply({ ops: [{ op: 'sysctl.set', key: KEY, value: '2' }] });
   await restoreSysctls(netlink, path, signal);
   expect(value()).toBe('2');
+});
+
+it('gives back what nftables guard by itself, and the rest later', async () => {
+  const { kernel, netlink, path, value } = newNode();
+  const guarded = 'ipv4/conf/br-ex/route_localnet';
+  const before = kernel.netns().sysctl(guarded);
+  for (const [key, desired] of [
+    [KEY, '0'],
+    [guarded, '1'],
+  ] as const)
+    await rememberingSysctls(netlink, path).apply({ ops: [{ op: 'sysctl.set', key, value: desired }] });
+  await restoreGuarded(netlink, path, signal);
+  expect([value(), kernel.netns().sysctl(guarded)]).toEqual(['0', before]);
+  await restoreSysctls(netlink, path, signal);
+  expect(value()).toBe('1');
 });
 
 it('lives with a link that is gone and a line that is cut off', async () => {

@@ -41,20 +41,39 @@ export const rememberingSysctls = (netlink: HostNetlink, path: string): HostNetl
   };
 };
 
-/** Sets everything back and forgets it. Links that are gone have taken their settings along. @throws the first refusal */
+/** Sets everything back and forgets it. @throws the first refusal */
 export const restoreSysctls = async (
   netlink: Pick<Netlink, 'apply'>,
   path: string,
   signal: AbortSignal,
 ): Promise<void> => {
-  const originals = await readLedger(path);
+  await setBack(netlink, await readLedger(path), signal);
+  await rm(path, { force: true });
+};
+
+/** What nftables guard has to be set back before they go: the rest, and what is known of these, stays. @throws the first refusal */
+export const restoreGuarded = async (
+  netlink: Pick<Netlink, 'apply'>,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> => {
+  const originals = [...(await readLedger(path))].filter(([key]) => key.endsWith('/route_localnet'));
+  await setBack(netlink, originals, signal);
+};
+
+/** Links that are gone have taken their settings along. */
+const setBack = async (
+  netlink: Pick<Netlink, 'apply'>,
+  originals: Iterable<readonly [SysctlKey, string]>,
+  signal: AbortSignal,
+): Promise<void> => {
   // The last change first: some settings set others (`all` sets those of every link).
   const ops = [...originals]
     .reverse()
     .map(([key, value]) => ({ op: 'sysctl.set', key, value, ifPresent: true }) as const);
+  if (ops.length === 0) return;
   const [failure] = await netlink.apply({ ops }, signal);
   if (failure !== undefined) throw failure.error;
-  await rm(path, { force: true });
 };
 
 const lineSchema = z.strictObject({ key: z.string(), value: z.string() });

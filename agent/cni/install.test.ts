@@ -39,7 +39,7 @@ it('the configuration names the plugin, and goes again with it', async () => {
   const [shim, bin, conf] = [join(folder, 'shim'), join(folder, 'bin'), join(folder, 'net.d')];
   writeFileSync(shim, 'one');
   await installPlugin(shim, bin);
-  await installConfiguration(conf);
+  await installConfiguration(conf, 'native');
   expect(JSON.parse(readFileSync(join(conf, '10-ovn-kubernetes.conflist'), 'utf8'))).toEqual({
     cniVersion: '1.0.0',
     cniVersions: ['1.0.0', '1.1.0'],
@@ -50,6 +50,16 @@ it('the configuration names the plugin, and goes again with it', async () => {
   await uninstall({ cniBinFolder: bin, cniConfFolder: conf });
   await uninstall({ cniBinFolder: bin, cniConfFolder: conf });
   expect([readdirSync(bin), readdirSync(conf)]).toEqual([[], ['99-other.conf']]);
+});
+
+it('under Multus it has no version that the runtime behind it may not know, and is written again with the flag', async () => {
+  expect(await installConfiguration(folder, 'native')).toBe(true);
+  expect(await installConfiguration(folder, 'delegated')).toBe(true);
+  expect(await installConfiguration(folder, 'delegated')).toBe(false);
+  expect(JSON.parse(readFileSync(join(folder, '10-ovn-kubernetes.conflist'), 'utf8'))).toMatchObject({
+    cniVersion: '1.0.0',
+    cniVersions: ['1.0.0'],
+  });
 });
 
 describe('the plugin loopback', () => {
@@ -94,7 +104,7 @@ describe('the plugin loopback', () => {
 
 it('the configuration of an earlier version, which would come first, is taken over', async () => {
   writeFileSync(join(folder, '10-ovn-kubernetes.conf'), JSON.stringify({ type: 'ovn-k8s-cni-overlay' }));
-  await installConfiguration(folder);
+  await installConfiguration(folder, 'native');
   expect(readdirSync(folder)).toEqual(['10-ovn-kubernetes.conflist']);
 });
 

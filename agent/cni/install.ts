@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { CNI_NETWORK_NAME, CNI_PLUGIN_TYPE } from '../../api/names.ts';
 import { codeOf } from '../../base/error-code.ts';
+import type { MultiNetwork } from '../model/view.ts';
 
 /** Runtimes take the first file of the folder in the order of names. */
 export const CONFIGURATION = '10-ovn-kubernetes.conflist';
@@ -20,7 +21,13 @@ const NETWORK = {
   cniVersions: ['1.0.0', '1.1.0'],
   name: CNI_NETWORK_NAME,
   plugins: [{ type: CNI_PLUGIN_TYPE, ipam: {}, dns: {} }],
-} as const;
+};
+
+/** Multus knows 1.1.0 and hands a result of it on to a runtime that does not. */
+const UNDER_MULTUS = { ...NETWORK, cniVersions: ['1.0.0'] };
+
+const networkOf = (multiNetwork: MultiNetwork): typeof NETWORK =>
+  multiNetwork === 'delegated' ? UNDER_MULTUS : NETWORK;
 
 /** @param shim the static program that `make build` makes @returns whether it was not there, or another one */
 export const installPlugin = async (shim: string, folder: string): Promise<boolean> => {
@@ -55,11 +62,12 @@ export const installLoopback = async (shim: string, folder: string): Promise<boo
  * kept while it begins with ours: service meshes put their plugins behind it.
  * @returns whether it was not there, or another one
  */
-export const installConfiguration = async (folder: string): Promise<boolean> => {
+export const installConfiguration = async (folder: string, multiNetwork: MultiNetwork): Promise<boolean> => {
   const target = join(folder, CONFIGURATION);
+  const network = networkOf(multiNetwork);
   const current = await readFile(target, 'utf8').catch(() => undefined);
-  const differs = current === undefined || !beginsWithOurs(current);
-  const content = `${JSON.stringify(NETWORK, undefined, 2)}\n`;
+  const differs = current === undefined || !beginsWith(network, current);
+  const content = `${JSON.stringify(network, undefined, 2)}\n`;
   if (differs) await replace(target, (draft) => writeFile(draft, content, { mode: 0o644 }));
   const earlier = join(folder, EARLIER);
   if ((await ownerOf(earlier)) === 'us') await rm(earlier, { force: true });
@@ -68,10 +76,10 @@ export const installConfiguration = async (folder: string): Promise<boolean> => 
 
 const listSchema = z.looseObject({ plugins: z.tuple([z.unknown()], z.unknown()) });
 
-const beginsWithOurs = (content: string): boolean => {
+const beginsWith = (network: typeof NETWORK, content: string): boolean => {
   try {
     const { plugins, ...list } = listSchema.parse(JSON.parse(content));
-    return isDeepStrictEqual({ ...list, plugins: [plugins[0]] }, NETWORK);
+    return isDeepStrictEqual({ ...list, plugins: [plugins[0]] }, network);
   } catch {
     return false;
   }

@@ -84,10 +84,10 @@ it('keeps such a list at its start, and writes a list that is cut off', async ()
   const { plugins: own, ...list } = JSON.parse(readFileSync(configuration(), 'utf8'));
   const chained = JSON.stringify({ ...list, plugins: [...own, { type: 'istio-cni' }] });
   writeFileSync(configuration(), chained);
-  expect(await installConfiguration(conf)).toBe(false);
+  expect(await installConfiguration(conf, 'native')).toBe(false);
   expect(readFileSync(configuration(), 'utf8')).toBe(chained);
   writeFileSync(configuration(), chained.slice(0, -5));
-  expect(await installConfiguration(conf)).toBe(true);
+  expect(await installConfiguration(conf, 'native')).toBe(true);
 });
 
 it('repairs at a growing distance what another program changes again and again, and reports it', async () => {

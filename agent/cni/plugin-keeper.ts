@@ -95,13 +95,13 @@ export class PluginKeeper {
 
   /** @returns whether everything was in its place already */
   async #lookOnce(): Promise<boolean> {
-    const { shim, cniBinFolder: bin, cniConfFolder: conf, clock } = this.#options;
+    const { shim, cniBinFolder: bin, cniConfFolder: conf, clock, multiNetwork } = this.#options;
     const program = await this.#keep('program', bin, () => installPrograms(shim, bin));
     // The kubelet takes a node for ready that has a configuration: not without what it names.
     const isOpen = this.#isOpen && this.#installed.has('program');
     const outcomes = [
       program,
-      ...(isOpen ? [await this.#keep('configuration', conf, () => installConfiguration(conf))] : []),
+      ...(isOpen ? [await this.#keep('configuration', conf, () => installConfiguration(conf, multiNetwork))] : []),
     ];
     const failures = outcomes.flatMap((outcome) => (outcome instanceof Error ? [outcome.message] : []));
     const isDone = failures.length === 0 && !outcomes.includes('repaired');

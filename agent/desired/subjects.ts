@@ -119,6 +119,7 @@ export const subjectsWith = (fact: ReadKind, id: string, facts: FactStore): AnyS
     case 'podCgroup':
     case 'serviceSlices':
     case 'externalAddress':
+    case 'hostPortClaims':
     case 'nodeAddress':
     case 'lockedAddress':
     case 'podPolicy':

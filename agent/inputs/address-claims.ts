@@ -33,16 +33,26 @@ export class AddressClaims {
     return others;
   }
 
-  /** The pod that has what this one claims, too; undefined when it is this one's. */
-  rivalOf(pod: string, thing: string): string | undefined {
+  /**
+   * The pod that has what this one claims, too; undefined when it is this one's.
+   * @param mayShare whether another pod may have it at the same time
+   */
+  rivalOf(pod: string, thing: string, mayShare: (other: string) => boolean = () => false): string | undefined {
     const own = this.#claims.get(pod);
-    return this.#claimantsOf(thing).find((other) => {
+    return this.claimantsOf(thing).find((other) => {
       const claim = this.#claims.get(other);
-      return own !== undefined && claim !== undefined && other !== pod && isBefore(claim, own);
+      const isOlder = own !== undefined && claim !== undefined && other !== pod && isBefore(claim, own);
+      return isOlder && !mayShare(other);
     });
   }
 
-  #claimantsOf(thing: string): readonly string[] {
+  /** The other pods that claim something that this one claims. */
+  sharersOf(pod: string): readonly string[] {
+    const things = this.#claims.get(pod)?.things ?? [];
+    return things.flatMap((thing) => this.claimantsOf(thing).filter((other) => other !== pod));
+  }
+
+  claimantsOf(thing: string): readonly string[] {
     const found = this.#claimants.get(thing) ?? [];
     return typeof found === 'string' ? [found] : found;
   }

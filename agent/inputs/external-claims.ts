@@ -6,7 +6,14 @@ import { claimedAddresses, type ServiceFact, serviceKey } from '../model/facts.t
 
 export type ServiceClaim = Pick<
   ServiceFact,
-  'namespace' | 'name' | 'createdAt' | 'ports' | 'clusterIps' | 'externalIps' | 'loadBalancerIps'
+  | 'namespace'
+  | 'name'
+  | 'createdAt'
+  | 'ports'
+  | 'clusterIps'
+  | 'externalIps'
+  | 'loadBalancerIps'
+  | 'healthCheckNodePort'
 >;
 
 export class ExternalClaims {

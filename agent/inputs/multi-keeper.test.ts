@@ -12,6 +12,7 @@ import { type MultiProjection, projectMultiPolicy } from './policies/multi-proje
 import { TargetTable } from './policies/target-table.ts';
 import type { PolicyNamespace, PolicyPod, PolicyProjection } from './policies/types.ts';
 import { PolicyKeeper } from './policy-keeper.ts';
+import { POLICY_PACE_MS } from './policy-pace.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -48,13 +49,14 @@ const setUp = () => {
   return { clock, world, multi, keeper, facts, apply };
 };
 
-it('follows policies of both kinds, and a pod that both concern, without one changing the other', () => {
-  const { facts, apply, multi, keeper } = setUp();
+it('follows policies of both kinds, and a pod that both concern, without one changing the other', async () => {
+  const { clock, facts, apply, multi, keeper } = setUp();
   expect(facts.get('decidedPod', 'a/web')).toBe(true);
   apply();
   expect(facts.get('podPolicy', WEB)?.rules).toHaveLength(2);
   expect(facts.get('podPolicy', 'a/web')).toBeUndefined();
   multi.remove('a/p');
+  await clock.advance(POLICY_PACE_MS);
   expect([...facts.ids('decidedPod')]).toEqual(['a/web']);
   keeper.stop();
 });

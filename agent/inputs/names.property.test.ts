@@ -134,7 +134,10 @@ const addNetwork = (
   all.add('link', vrfName(network, parseNetworkId(id), { bridge }), of('VRF'));
   for (const service of ['a/b', 'a/transit', 'ext/a']) {
     for (const scope of ['cluster', 'node_switch_n1', 'cluster_refused']) {
-      all.add('balancer', names.loadBalancerName(network, service, 'TCP', scope), of(`${service} ${scope}`));
+      for (const kind of ['Service', 'Pod'] as const) {
+        const name = names.loadBalancerName(network, { kind, key: service }, 'TCP', scope);
+        all.add('balancer', name, of(`${kind} ${service} ${scope}`));
+      }
     }
   }
   all.add('port', names.transitRouterToSwitchPortName(network), of('transit router to switch'));

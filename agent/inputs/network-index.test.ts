@@ -12,9 +12,14 @@ interface NadInput {
   readonly age?: number;
   /** It was rendered from the UserDefinedNetwork of its name. */
   readonly isRendered?: boolean;
+  /** In the list beside ours. */
+  readonly beside?: string;
 }
 
-const nad = (key: string, { network, id, subnets = '10.20.0.0/16', age = 1, isRendered }: NadInput): NadProjection => {
+const nad = (
+  key: string,
+  { network, id, subnets = '10.20.0.0/16', age = 1, isRendered, beside }: NadInput,
+): NadProjection => {
   const [namespace = '', name = ''] = key.split('/');
   const config = {
     cniVersion: '1.1.0',
@@ -38,17 +43,36 @@ const nad = (key: string, { network, id, subnets = '10.20.0.0/16', age = 1, isRe
       annotations:
         id === undefined ? {} : { 'k8s.ovn.org/network-id': String(id), 'k8s.ovn.org/network-name': network },
     },
-    spec: { config: JSON.stringify(config) },
+    spec: { config: JSON.stringify(beside === undefined ? config : listOf(config, beside)) },
   } satisfies KubeObject;
   const projection = ownNad(projectNad(object));
   if (projection === undefined) throw new Error('not ours');
   return projection;
 };
 
+const listOf = ({ cniVersion, name, ...plugin }: { cniVersion: string; name: string }, beside: string) => ({
+  ...{ cniVersion, name },
+  plugins: [plugin, { type: beside }],
+});
+
 const setUp = () => {
   const facts = new FactStore();
   return { facts, index: new NetworkIndex(facts, parseClusterConfig()) };
 };
+
+it('a primary network names the plugins of its list that nobody executes', () => {
+  const { index } = setUp();
+  const mixed = nad('red/net', { network: 'red_net', id: 3, beside: 'tuning' });
+  index.change(undefined, mixed);
+  expect(index.problems).toEqual([
+    {
+      ...{ object: 'NetworkAttachmentDefinition/red/net', cause: 'network-invalid' },
+      message: 'plugins: tuning beside ours are not executed for a primary network, and have no effect',
+    },
+  ]);
+  index.change(mixed, undefined);
+  expect(index.problems).toEqual([]);
+});
 
 describe('a network', () => {
   it.each<[string, { isRendered?: boolean }]>([

@@ -35,6 +35,8 @@ export class NetworkIndex {
   readonly #primaryByNamespace = new Map<string, Map<string, NadProjection>>();
   readonly #mismatches = new Map<string, Problem>();
   readonly #rivals = new Map<string, Problem>();
+  /** Primary ones with plugins beside ours: the primary interface is made by the call for the pod, and no list of a NAD is executed. */
+  readonly #notExecuted = new Map<string, Problem>();
   readonly #claims = new NetworkClaims();
   /** Network → when the NAD that defines it was created. */
   readonly #since = new Map<string, string>();
@@ -46,9 +48,9 @@ export class NetworkIndex {
     this.#cluster = cluster;
   }
 
-  /** NADs that contradict another one of their network or namespace. */
+  /** NADs that contradict another one of their network or namespace, or are not followed in full. */
   get problems(): readonly Problem[] {
-    return [...this.#mismatches.values(), ...this.#rivals.values()];
+    return [...this.#mismatches.values(), ...this.#rivals.values(), ...this.#notExecuted.values()];
   }
 
   /** When the NAD that defines a network was created, as the API writes times; empty: there is none. */
@@ -144,6 +146,7 @@ export class NetworkIndex {
     const message = contradiction ?? (rival && shared);
     this.#facts.set('nadProblem', nad.key, message === undefined ? undefined : { message, contradicts: !agrees });
     setProblem(this.#mismatches, nad, 'network-invalid', message);
+    setProblem(this.#notExecuted, nad, 'network-invalid', notExecuted(nad));
   }
 
   /** Of two networks with one prefix only the one that counts takes it away. */
@@ -186,6 +189,7 @@ export class NetworkIndex {
     this.#facts.set('handmadeNad', key, undefined);
     this.#facts.set('nadBeside', key, undefined);
     this.#mismatches.delete(key);
+    this.#notExecuted.delete(key);
     this.#rivals.delete(key);
   }
 }
@@ -207,6 +211,11 @@ const contradictionOf = (nad: NadProjection, first: NadProjection): string | und
     ? undefined
     : `CNI config does not match that of network ${name} in NAD ${first.key}`;
 };
+
+const notExecuted = ({ conf, beside }: NadProjection): string | undefined =>
+  conf.role === 'primary' && beside.length > 0
+    ? `plugins: ${beside.join(', ')} beside ours are not executed for a primary network, and have no effect`
+    : undefined;
 
 const namedNad = ({ namespace, conf, isRendered }: NadProjection): NamedNad => ({
   namespace,

@@ -146,7 +146,8 @@ const membershipOf = (
   const network = nad && view.networkOfNad(nadOf(nad));
   if (nad === undefined || network === undefined) return undefined;
   if (network.role === 'secondary') {
-    const canHavePort = isLocal || hasPortKeys(network);
+    // A machine's of another node has none on a localnet here, but the addresses: the machine may have moved there from this node.
+    const canHavePort = isLocal || hasPortKeys(network) || (pod.machine !== undefined && hasClusterIpam(network));
     return canHavePort && isOnSecondary(pod, nad, network, view) ? { network, role: 'secondary' } : undefined;
   }
   if (!wantsPrimaryNetwork || nad.namespace !== pod.namespace || nad.attachment !== 0) return undefined;

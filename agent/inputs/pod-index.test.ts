@@ -54,20 +54,139 @@ describe('an address that two pods have', () => {
 describe('pods of one virtual machine', () => {
   const machine = { machine: 'vm', ips: { 'b/net': '10.0.0.3/24' } };
 
-  it('have one port at a time, wherever they are, and the younger hears why', () => {
+  const source = { ...machine, tunnelId: 17, node: 'node2', second: 1 };
+  const target = { ...machine, tunnelId: 18, second: 2 };
+  const standby = ({ facts }: ReturnType<typeof setUp>) =>
+    ['b/source', 'b/target'].flatMap((key) => {
+      const holder = facts.get('pod', key)?.standby?.get('b/net');
+      return holder === undefined ? [] : [`${key} for ${holder}`];
+    });
+
+  it('have a port each, and the target’s waits until the machine runs there', () => {
     const it = setUp();
-    it.put('b/source', { ...machine, tunnelId: 17, node: 'node2', second: 1 });
-    it.put('b/target', { ...machine, tunnelId: 18, second: 2 });
-    expect([it.networks('b/source'), it.networks('b/target')]).toEqual([['b/net'], []]);
-    const why =
-      'live migration is not supported yet: pod b/source of the same virtual machine has the addresses and the MAC until it is gone or has finished';
-    expect(it.refused('b/target')).toEqual([['b/net', why]]);
-    it.put('b/source', { ...machine, tunnelId: 17, node: 'node2', second: 1, phase: 'Succeeded' });
+    it.put('b/source', source);
+    expect(standby(it)).toEqual([]);
+    it.put('b/target', target);
     expect([it.networks('b/target'), it.refused('b/target')]).toEqual([['b/net'], []]);
+    expect(standby(it)).toEqual(['b/target for b/source']);
+    it.put('b/target', { ...target, isMigrated: true });
+    expect(standby(it)).toEqual(['b/source for b/target']);
+    it.put('b/source', { ...source, phase: 'Succeeded' });
+    expect(standby(it)).toEqual([]);
+    it.put('b/source', undefined);
+    expect([standby(it), it.networks('b/target')]).toEqual([[], ['b/net']]);
+  });
+
+  it.each([
+    ['has failed', { ...target, isMigrated: true, phase: 'Failed' }],
+    ['is gone', undefined],
+  ])('leave the machine with the source when the target %s', (_, end) => {
+    const it = setUp();
+    it.put('b/source', source);
+    it.put('b/target', { ...target, isMigrated: true });
+    expect(standby(it)).toEqual(['b/source for b/target']);
+    it.put('b/target', end);
+    expect(standby(it)).toEqual([]);
+  });
+
+  it('decide alike in whichever order they are seen, and when they move back and forth', () => {
+    const it = setUp();
+    it.put('b/target', { ...target, node: 'node2' });
+    it.put('b/source', { ...source, node: 'node1', isMigrated: true });
+    expect(standby(it)).toEqual(['b/target for b/source']);
+    it.put('b/target', { ...target, node: 'node2', isMigrated: true });
+    expect(standby(it)).toEqual(['b/source for b/target']);
+  });
+
+  it('have what no other pod has that is older, whether the machine runs there or not', () => {
+    const it = setUp();
+    it.put('b/other', { ips: machine.ips, tunnelId: 16, second: 0 });
+    it.put('b/source', source);
+    it.put('b/target', { ...target, isMigrated: true });
+    for (const key of ['b/source', 'b/target']) {
+      expect([it.networks(key), it.refused(key)[0]?.[1]]).toEqual([
+        [],
+        expect.stringMatching(/belongs to pod b\/other/),
+      ]);
+    }
+  });
+
+  it('share a MAC that both ask for, with addresses of their own', () => {
+    const it = setUp();
+    const mac = '02:00:00:00:00:01';
+    it.put('b/source', { ...source, mac });
+    it.put('b/target', { ...target, mac, ips: { 'b/net': '10.0.0.4/24' } });
+    expect(standby(it)).toEqual(['b/target for b/source']);
+  });
+
+  it('are known on localnets, too, where a pod of another node has no port here', () => {
+    const it = setUp();
+    const onLan = { machine: 'vm', role: 'secondary', selects: 'lan', ips: { 'b/lan': '10.0.0.3/24' } };
+    it.put('b/source', { ...onLan, second: 1 });
+    it.put('b/target', { ...onLan, second: 2, node: 'node2' });
+    expect(it.facts.get('pod', 'b/source')?.standby).toBeUndefined();
+    it.put('b/target', { ...onLan, second: 2, node: 'node2', isMigrated: true });
+    expect(it.facts.get('pod', 'b/source')?.standby).toEqual(new Map([['b/lan', 'b/target']]));
+    it.put('b/stranger', { ...onLan, machine: 'other', second: 3 });
+    expect(it.refused('b/stranger')[0]?.[1]).toMatch(/belongs to pod b\/(source|target)/);
+  });
+
+  it('are two ports: one key is refused', () => {
+    const it = setUp();
+    it.put('b/source', source);
+    it.put('b/target', { ...target, tunnelId: 17 });
+    expect(it.refused('b/target')).toEqual([['b/net', 'port key 17 on network b/net belongs to pod b/source']]);
+  });
+
+  it.each([
+    ['source, before the move', 'b/source', false],
+    ['source, after it', 'b/source', true],
+    ['target, before the move', 'b/target', false],
+    ['target, after it', 'b/target', true],
+  ])(
+    'have one open port, before and after a restart, when somebody edits the label of the %s',
+    (_, edited, isMigrated) => {
+      const both: Record<string, object> = { 'b/source': source, 'b/target': { ...target, isMigrated } };
+      const open = (it: ReturnType<typeof setUp>) =>
+        Object.keys(both).filter((key) => {
+          const fact = it.facts.get('pod', key);
+          return fact?.networks.has('b/net') === true && fact.standby?.has('b/net') !== true;
+        });
+      const [running, restarted] = [setUp(), setUp()];
+      for (const [key, input] of Object.entries(both)) running.put(key, input);
+      const changed = { ...both, [edited]: { ...both[edited], machine: 'other' } };
+      running.put(edited, changed[edited]);
+      for (const [key, input] of Object.entries(changed)) restarted.put(key, input);
+      expect([open(running), open(restarted)]).toEqual([['b/source'], ['b/source']]);
+      expect(running.refused('b/target')).toEqual(restarted.refused('b/target'));
+      for (const [key, input] of Object.entries(both)) running.put(key, input);
+      expect(open(running)).toEqual([isMigrated ? 'b/target' : 'b/source']);
+    },
+  );
+
+  it('leave the machine with the one that has a port', () => {
+    const it = setUp();
+    const mac = '02:00:00:00:00:01';
+    it.put('b/source', source);
+    it.put('b/target', { ...target, mac, isMigrated: true });
+    expect(standby(it)).toEqual(['b/source for b/target']);
+    it.put('b/other', { mac, ips: { 'b/net': '10.0.0.9/24' }, tunnelId: 16, second: 0 });
+    expect([standby(it), it.networks('b/target')]).toEqual([[], []]);
+    it.put('b/other', undefined);
+    expect(standby(it)).toEqual(['b/source for b/target']);
+  });
+
+  it('leave it with one whose annotation gives it the port, as an agent that restarts would', () => {
+    const it = setUp();
+    it.put('b/source', source);
+    it.put('b/target', { ...target, isMigrated: true });
+    it.put('b/target', { ...target, isMigrated: true, ips: { 'b/net': '10.0.0.1/24' } });
+    expect(standby(it)).toEqual(['b/target for b/source']);
   });
 
   it.each([
     ['another machine', { ...machine, machine: 'other' }],
+    ['another machine with the same host name', { ...machine, createdBy: 'another' }],
     ['none', { ips: machine.ips }],
   ])('are told from pods of %s', (_, other) => {
     const it = setUp();

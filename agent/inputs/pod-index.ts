@@ -9,8 +9,10 @@ import type { PodFact } from '../model/facts.ts';
 import { TrackedView } from '../model/tracked-view.ts';
 import type { LocalSettings } from '../model/view.ts';
 import { AddressClaims } from './address-claims.ts';
+import { HostPortClaims } from './host-port-claims.ts';
 import { withKeptLimits } from './kept-limits.ts';
 import { withKeptNetworks } from './kept-networks.ts';
+import { podWithMachine } from './machine-pods.ts';
 import { type EvaluatedPod, evaluatePod } from './pod-evaluation.ts';
 import type { PodProjection } from './pod-projection.ts';
 
@@ -20,6 +22,7 @@ export class PodIndex {
   readonly #get: (key: string) => PodProjection | undefined;
   readonly #networkOf: (nadKey: string) => string;
   readonly #claims = new AddressClaims();
+  readonly #hostPorts: HostPortClaims;
   readonly #evaluations = new Map<string, Evaluation>();
 
   /** @param get the mirror of pods @param networkOf name of a NAD's network */
@@ -30,6 +33,7 @@ export class PodIndex {
     networkOf: (nadKey: string) => string,
   ) {
     this.#facts = facts;
+    this.#hostPorts = new HostPortClaims(facts);
     this.#view = new TrackedView(facts, settings);
     this.#get = get;
     this.#networkOf = networkOf;
@@ -41,7 +45,18 @@ export class PodIndex {
     if (after !== undefined) this.#evaluate(key, after);
     const others = this.#claims.set(key, after && this.#claimOf(key, after));
     this.#publish(key, others.size > 0);
-    for (const other of others) this.#publish(other, true);
+    for (const other of this.#withTheirMachines(key, others)) this.#publish(other, true);
+    this.#hostPorts.set(key, this.#facts.get('pod', key), after?.createdAt ?? '');
+  }
+
+  /** Which pod of a machine has its ports depends on what its other pods have been refused. */
+  #withTheirMachines(key: string, others: ReadonlySet<string>): ReadonlySet<string> {
+    const all = new Set(others);
+    for (const other of others) {
+      if (this.#get(other)?.fact.machineId === undefined) continue;
+      for (const one of this.#claims.sharersOf(other)) if (one !== key) all.add(one);
+    }
+    return all;
   }
 
   #evaluate(key: string, { fact }: PodProjection): void {
@@ -63,14 +78,14 @@ export class PodIndex {
 
   /** Only of what can be the pod's: nobody keeps others from an address by naming it. */
   #claimOf(key: string, { createdAt }: PodProjection) {
-    const fact = this.#evaluations.get(key)?.fact;
+    const { fact, isNameTaken } = this.#evaluations.get(key) ?? {};
     if (fact === undefined || fact.finished || fact.node === undefined) return undefined;
     const named = isStatic(fact) ? [cgroupOf(fact)] : [];
     if (fact.hostNetwork) return { uid: fact.uid, createdAt, things: named };
     const before = this.#facts.get('pod', key);
-    const kept = before?.uid === fact.uid ? [...before.networks] : [];
+    const kept = before?.uid === fact.uid && isNameTaken !== true ? [...before.networks] : [];
     const things = [...kept, ...fact.networks].flatMap(([nadKey, entry]) =>
-      thingsOf(entry).map((thing) => this.#thingOn(nadKey, thing)),
+      thingsOf(entry).map(({ thing }) => this.#thingOn(nadKey, thing)),
     );
     return { uid: fact.uid, createdAt, things: [...named, ...new Set(things)] };
   }
@@ -84,7 +99,9 @@ export class PodIndex {
     if (isNameTaken) return fact;
     const own = hasRivals ? this.#withoutRefused(key, this.#withItsCgroup(key, fact)) : fact;
     const before = this.#facts.get('pod', key);
-    const { barred, ...kept } = withKeptLimits(before, withKeptNetworks(before, own));
+    const refusalOf = (nadKey: string, entry: PodNetworkEntry) => this.#refusalOf(key, nadKey, entry);
+    const whole = withKeptLimits(before, withKeptNetworks(before, own, hasRivals ? refusalOf : undefined));
+    const { barred, ...kept } = hasRivals ? this.#withStandby(key, whole) : whole;
     if (barred === undefined) return kept;
     // It runs with what it had, which is written again over what somebody else wrote.
     const { lost } = kept;
@@ -105,15 +122,8 @@ export class PodIndex {
   #withoutRefused(key: string, fact: PodFact): PodFact {
     const taken = new Map(
       [...fact.networks].flatMap(([nadKey, entry]): [string, string][] => {
-        const things = thingsOf(entry).flatMap((thing) => {
-          const claimed = this.#thingOn(nadKey, thing);
-          const rival = this.#claims.rivalOf(key, claimed);
-          return rival === undefined ? [] : [{ rival, text: `${claimed} belongs to pod ${rival}` }];
-        });
-        const [migrates] = things.flatMap(({ rival }) =>
-          this.#areOneMachine(key, rival) ? [migratesFrom(rival)] : [],
-        );
-        return things.length === 0 ? [] : [[nadKey, migrates ?? things.map(({ text }) => text).join('; ')]];
+        const why = this.#refusalOf(key, nadKey, entry);
+        return why === undefined ? [] : [[nadKey, why]];
       }),
     );
     if (taken.size === 0) return fact;
@@ -121,11 +131,67 @@ export class PodIndex {
     return { ...fact, networks, refused: new Map([...(fact.refused ?? []), ...taken]) };
   }
 
-  /** Pods of one virtual machine have the same addresses and MAC on purpose, one after the other. */
+  /** What of an entry an older pod has, which is not of the same machine. */
+  #refusalOf(key: string, nadKey: string, entry: PodNetworkEntry): string | undefined {
+    const mayShare = (other: string): boolean => this.#areOneMachine(key, other);
+    const reasons = thingsOf(entry).flatMap(({ thing, isMachines }) => {
+      const claimed = this.#thingOn(nadKey, thing);
+      const rival = this.#claims.rivalOf(key, claimed, isMachines ? mayShare : undefined);
+      return rival === undefined ? [] : [`${claimed} belongs to pod ${rival}`];
+    });
+    return reasons.length === 0 ? undefined : reasons.join('; ');
+  }
+
+  /** Two ports of a switch with one MAC would each get what is for the other: one of them is closed. */
+  #withStandby(key: string, fact: PodFact): PodFact {
+    const standby = new Map(
+      [...fact.networks].flatMap(([nadKey, entry]): [string, string][] => {
+        const holder = this.#podWithMachine(key, nadKey, entry);
+        return holder === undefined || holder === key ? [] : [[nadKey, holder]];
+      }),
+    );
+    return standby.size === 0 ? fact : { ...fact, standby };
+  }
+
+  /** Of the pods of its virtual machine that share something on a network. */
+  #podWithMachine(key: string, nadKey: string, entry: PodNetworkEntry): string | undefined {
+    const shared = this.#sharedOf(nadKey, entry);
+    const claimants = shared.flatMap((thing) => this.#claims.claimantsOf(thing));
+    // One that has ended claims nothing, and waits for nobody.
+    if (!claimants.includes(key)) return undefined;
+    const pods = [...new Set(claimants)].filter((one) => one === key || this.#areOneMachine(key, one));
+    if (pods.length === 1) return undefined;
+    const given = pods.filter((one) => this.#isGiven(one, shared));
+    return podWithMachine(
+      (given.length === 0 ? pods : given).flatMap((one) => {
+        const found = this.#get(one);
+        if (found === undefined) return [];
+        const { fact, createdAt, isMigrated } = found;
+        return [{ key: one, uid: fact.uid, createdAt, isMigrated }];
+      }),
+    );
+  }
+
+  /** By its annotation, and not refused: what a pod has of an earlier one counts for nothing, as an agent that restarts does not know of it. */
+  #isGiven(key: string, shared: readonly string[]): boolean {
+    const fact = this.#evaluations.get(key)?.fact;
+    if (fact === undefined) return false;
+    const { networks } = this.#withoutRefused(key, fact);
+    return networks
+      .entries()
+      .some(([nadKey, entry]) => this.#sharedOf(nadKey, entry).some((thing) => shared.includes(thing)));
+  }
+
+  #sharedOf(nadKey: string, entry: PodNetworkEntry): readonly string[] {
+    const shared = thingsOf(entry).filter(({ isMachines }) => isMachines);
+    return shared.map(({ thing }) => this.#thingOn(nadKey, thing));
+  }
+
+  /** Pods of one virtual machine have the same addresses and MAC on purpose. */
   #areOneMachine(pod: string, other: string): boolean {
-    const [one, another] = [pod, other].map((key) => this.#get(key));
-    if (one?.machine === undefined || one.machine !== another?.machine) return false;
-    return one.fact.namespace === another.fact.namespace;
+    const [one, another] = [pod, other].map((key) => this.#get(key)?.fact);
+    if (one?.machineId === undefined || one.machineId !== another?.machineId) return false;
+    return one.namespace === another.namespace;
   }
 
   #thingOn(nadKey: string, thing: string): string {
@@ -140,13 +206,14 @@ interface Evaluation extends EvaluatedPod, FactReader {
 const isStatic = ({ uid, runtimeUid }: PodFact): boolean => runtimeUid !== uid;
 const cgroupOf = ({ runtimeUid }: PodFact): string => `cgroup ${runtimeUid}`;
 
-/** Two ports of a switch with one MAC would each get what is for the other: the older pod has it. */
-const migratesFrom = (pod: string): string =>
-  `live migration is not supported yet: pod ${pod} of the same virtual machine has the addresses and the MAC until it is gone or has finished`;
+interface Thing {
+  readonly thing: string;
+  /** Pods of one virtual machine share it. */
+  readonly isMachines: boolean;
+}
 
-/** What no two pods of a network may share. */
-const thingsOf = ({ ipAddresses, mac, tunnelId }: PodNetworkEntry): string[] => [
-  ...ipAddresses.map(addressOf),
-  `MAC ${mac}`,
-  ...(tunnelId === undefined ? [] : [`port key ${tunnelId}`]),
+/** What no two pods of a network may share, but for those of one virtual machine, which are two ports of the switch nevertheless. */
+const thingsOf = ({ ipAddresses, mac, tunnelId }: PodNetworkEntry): Thing[] => [
+  ...[...ipAddresses.map(addressOf), `MAC ${mac}`].map((thing) => ({ thing, isMachines: true })),
+  ...(tunnelId === undefined ? [] : [{ thing: `port key ${tunnelId}`, isMachines: false }]),
 ];

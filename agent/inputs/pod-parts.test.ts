@@ -83,7 +83,7 @@ describe('a part that is as it was', () => {
     expect(samePodParts(before, heartbeat)).toBe(true);
     const ended = project({ version: '3', status: { phase: 'Succeeded' } }, before);
     expect(ended.policyPod?.finished).toBe(true);
-    expect(ended.policyPod?.addresses).toBe(before.policyPod?.addresses);
+    expect(ended.policyPod.ips).toBe(before.policyPod.ips);
   });
 
   it('is told apart by labels for policies, and by what ports need for the others', () => {
@@ -91,7 +91,7 @@ describe('a part that is as it was', () => {
     const labelled = project({ node: 'node1', labels: { app: 'db' }, version: '2' }, before);
     expect(labelled.pod).toBe(before.pod);
     expect(labelled.policyPod?.labels).toEqual({ app: 'db' });
-    expect(labelled.policyPod?.addresses).toBe(before.policyPod?.addresses);
+    expect(labelled.policyPod.ips).toBe(before.policyPod.ips);
     expect(samePodParts(before, labelled)).toBe(false);
     const heartbeat = project({ node: 'node1', version: '2', status: { phase: 'Running' } }, before);
     expect(heartbeat.pod).toBe(before.pod);

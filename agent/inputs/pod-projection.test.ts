@@ -72,7 +72,11 @@ it('what a pod of this node asks for in vain is kept, one by one', () => {
       ...{ nad: 'red/storage', isUnknown: true },
       message: 'k8s.v1.cni.cncf.io/networks: red/storage: "ip" is unknown and ignored',
     },
-    { message: 'v1.multus-cni.io/default-network: portMappings has no effect' },
+    {
+      message:
+        'v1.multus-cni.io/default-network: portMappings: ports of a node are opened by hostPort of a container only',
+      refuses: true,
+    },
     { message: 'v1.multus-cni.io/default-network: cni-args has no effect' },
     { message: 'k8s.ovn.org/requested-primary-udn has no effect: a pod is on the primary network of its namespace' },
   ]);
@@ -134,4 +138,69 @@ describe('open default ports of a pod', () => {
       { object: 'Pod/red/a', message: pod?.fact.unreadableOpenPorts, cause: 'object-unreadable' },
     ]);
   });
+});
+
+it('reads ports of the node of its own pods, once each, and none of init containers that end', () => {
+  const spec = {
+    nodeName: 'node1',
+    containers: [
+      { ports: [{ containerPort: 8080, hostPort: 80 }, { containerPort: 8081 }, { containerPort: 1, hostPort: 0 }] },
+      { ports: [{ containerPort: 53, hostPort: 53, protocol: 'UDP', hostIP: '127.0.0.1' }] },
+      {},
+    ],
+    initContainers: [
+      { ports: [{ containerPort: 7, hostPort: 7 }] },
+      { restartPolicy: 'Always', ports: [{ containerPort: 9, hostPort: 9, hostIP: '', protocol: null }] },
+    ],
+  };
+  const of = (changed: object, node = 'node1') =>
+    projectPod(podObject({ ...spec, nodeName: node, ...changed }), 'node1');
+  expect(of({})?.fact.hostPorts).toEqual([
+    { protocol: 'TCP', hostPort: 80, containerPort: 8080 },
+    { protocol: 'UDP', hostPort: 53, containerPort: 53, hostIp: '127.0.0.1' },
+    { protocol: 'TCP', hostPort: 9, containerPort: 9 },
+  ]);
+  expect(of({}, 'node2')?.fact.hostPorts).toBeUndefined();
+  expect(of({ containers: [{ ports: [{ containerPort: 1 }] }], initContainers: null })?.fact).not.toHaveProperty(
+    'hostPorts',
+  );
+});
+
+it.each([
+  [{ containerPort: 1, hostPort: 65_536 }, 'hostPort'],
+  [{ containerPort: 0, hostPort: 1 }, 'containerPort'],
+  [{ containerPort: 1, hostPort: 1, hostIP: 'x' }, 'hostIP'],
+  [{ containerPort: 1, hostPort: 1, protocol: 'ICMP' }, 'protocol'],
+])('the other ports of a pod are open when one of them is none: %o', (port, field) => {
+  const ports = [{ containerPort: 2, hostPort: 2 }, port];
+  const projected = projectPod(podObject({ nodeName: 'node1', containers: [{ ports }] }), 'node1');
+  expect(projected?.fact.hostPorts).toEqual([{ protocol: 'TCP', hostPort: 2, containerPort: 2 }]);
+  const at = new RegExp(`^spec\\.containers\\[0\\]\\.ports\\[1\\]\\.${field}: `);
+  expect(projected?.fact.refusedHostPorts).toEqual([expect.stringMatching(at)]);
+});
+
+const podObject = (spec: object): KubeObject =>
+  ({ metadata: { name: 'a', namespace: 'red', uid: 'u', resourceVersion: '1' }, spec }) as unknown as KubeObject;
+
+it('a pod of another node that has no port here is kept where its machine may come here by a secondary network', () => {
+  const of = (role: string, labels: Record<string, string>) =>
+    projectPod(
+      {
+        metadata: {
+          ...{ name: 'a', namespace: 'red', uid: 'u', resourceVersion: '1', labels },
+          annotations: {
+            'k8s.ovn.org/pod-networks': JSON.stringify({
+              'red/lan': { ip_addresses: ['10.0.0.3/24'], mac_address: '0a:58:0a:00:00:03', role },
+            }),
+          },
+        },
+        spec: { nodeName: 'node2' },
+      } as unknown as KubeObject,
+      'node1',
+    )?.fact.machine;
+  expect(of('secondary', { 'vm.kubevirt.io/name': 'vm' })).toBe('vm');
+  expect(of('primary', { 'vm.kubevirt.io/name': 'vm' })).toBeUndefined();
+  expect(of('secondary', {})).toBeUndefined();
+  // No label's value; it would be text in a flow.
+  expect(of('secondary', { 'vm.kubevirt.io/name': 'vm", x' })).toBeUndefined();
 });

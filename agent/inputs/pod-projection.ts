@@ -5,8 +5,10 @@ import { attachmentsOf, parseNetworkSelections } from '../../api/annotations/net
 import { parseOpenDefaultPorts } from '../../api/annotations/open-default-ports.ts';
 import { parsePodBandwidth } from '../../api/annotations/pod-bandwidth.ts';
 import { type PodNetworks, parsePodNetworks } from '../../api/annotations/pod-networks.ts';
+import { parseHostPorts } from '../../api/host-ports.ts';
 import { KUBEVIRT, POD_ANNOTATIONS } from '../../api/names.ts';
 import { parseWith } from '../../api/parse.ts';
+import { machineIdentity } from '../../api/virtual-machine.ts';
 import { equalBut } from '../../kube/json-equal.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import type { PodFact } from '../model/facts.ts';
@@ -15,8 +17,8 @@ import { type Problem, readOr } from './problem.ts';
 export interface PodProjection {
   readonly fact: PodFact;
   readonly createdAt: string;
-  /** The virtual machine that runs in it, of its namespace; who writes labels may say so of any pod. */
-  readonly machine: string | undefined;
+  /** Of a virtual machine's pod: a live migration has ended here. */
+  readonly isMigrated: boolean;
   /** The annotation that `fact.networks` was read from, for who changes it. */
   readonly annotation: string | undefined;
   /** The annotation that `fact.selected` was read from. */
@@ -31,8 +33,8 @@ export interface PodProjection {
 }
 
 /**
- * Pods of this node, and of other nodes those that have a port on a switch that spans the nodes: undefined for all
- * others, which no fragment is about.
+ * Pods of this node, and of other nodes those that have a port on a switch that spans the nodes, and virtual machines on localnets,
+ * which may move here: undefined for all others, which no fragment is about.
  * @param before of the same pod: what has not changed is not parsed again
  */
 export const projectPod = (
@@ -48,7 +50,9 @@ export const projectPod = (
   const key = `${metadata.namespace}/${metadata.name}`;
   const problems: Problem[] = [];
   const networks = networksOf(annotation, key, problems, before);
-  if (nodeName !== localNode && !spansNodes(networks)) return undefined;
+  const machine = machineOf(metadata.labels);
+  const mayMove = machine.machine !== undefined && hasSecondary(networks);
+  if (nodeName !== localNode && !spansNodes(networks) && !mayMove) return undefined;
   const [unreadable] = problems;
   const openPortsAnnotation =
     nodeName === localNode ? metadata.annotations?.[POD_ANNOTATIONS.openDefaultPorts] : undefined;
@@ -65,12 +69,14 @@ export const projectPod = (
       ...selectedOf(metadata.annotations?.[POD_ANNOTATIONS.selection], key, before),
       ...(nodeName === localNode && bandwidthOf(metadata.annotations, key)),
       ...(nodeName === localNode && ignoredOf(metadata.annotations, key)),
+      ...machine,
+      ...(nodeName === localNode && hostPortsOf(object)),
       networks: networks ?? NO_NETWORKS,
       ...(unreadable !== undefined && { unreadable: unreadable.message }),
       ...openPortsOf(openPortsAnnotation, key, problems),
     },
     createdAt: metadata.creationTimestamp ?? '',
-    machine: metadata.labels?.[KUBEVIRT.machine],
+    isMigrated: (metadata.annotations?.[KUBEVIRT.targetReady] ?? '') !== '',
     annotation,
     selectionAnnotation: metadata.annotations?.[POD_ANNOTATIONS.selection],
     openPortsAnnotation,
@@ -109,6 +115,13 @@ const selectedOf = (
   return selections.length === 0 ? {} : { selected: attachmentsOf(selections) };
 };
 
+/** Who makes a pod may say so of any. The name is text in flows of OVN: one that no label can have is none (API server). */
+const machineOf = (labels: KubeObject['metadata']['labels']): Pick<PodFact, 'machine' | 'machineId'> => {
+  const machine = labels?.[KUBEVIRT.hostName];
+  if (machine === undefined || !/^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(machine)) return {};
+  return { machine, machineId: machineIdentity(labels) };
+};
+
 const ignoredOf = (annotations: KubeObject['metadata']['annotations'], key: string): Pick<PodFact, 'ignored'> => {
   const ignored = ignoredRequests(requestsIn(annotations), key);
   return ignored.length === 0 ? {} : { ignored };
@@ -124,6 +137,14 @@ const bandwidthOf = (
   const [unreadable] = problems;
   if (unreadable !== undefined) return { unreadableBandwidth: unreadable.message };
   return bandwidth === undefined ? {} : { bandwidth };
+};
+
+const hostPortsOf = ({ spec }: KubeObject): Pick<PodFact, 'hostPorts' | 'refusedHostPorts'> => {
+  const { ports, refusals } = parseHostPorts(spec);
+  return {
+    ...(ports.length > 0 && { hostPorts: ports }),
+    ...(refusals.length > 0 && { refusedHostPorts: refusals }),
+  };
 };
 
 /** A list with anything wrong in it opens nothing. */
@@ -155,6 +176,10 @@ const NO_NETWORKS: PodNetworks = new Map();
 /** Only ports of layer-2 networks have a key that the cluster manager gave. */
 const spansNodes = (networks: PodNetworks | undefined): boolean =>
   networks?.values().some(({ tunnelId }) => tunnelId !== undefined) ?? false;
+
+/** Which topology it is, the entry does not say. */
+const hasSecondary = (networks: PodNetworks | undefined): boolean =>
+  networks?.values().some(({ role }) => role === 'secondary') ?? false;
 
 const bodySchema = z.object({
   spec: z.object({ nodeName: z.string().min(1).optional(), hostNetwork: z.boolean().optional() }),

@@ -132,6 +132,37 @@ describe('policies that could not be followed', () => {
   });
 });
 
+it('policies that come one after the other are collected, but for a pod of the node that starts', async () => {
+  const { clock, caches, facts } = setUp();
+  const isolating = policy('red/p', { podSelector: {} });
+  for (const name of ['red', 'blue']) caches.namespaces.set(name, { name, labels: {}, problems: [] });
+  const pod = (name: string) => worldPod(`red/${name}`, { ips: { default: ['10.128.0.5'] } });
+  caches.policies.set('blue/first', policy('blue/first', { podSelector: {} }));
+  caches.pods.set('red/a', pod('a'));
+  caches.policies.set('red/p', isolating);
+  expect(facts.get('podPolicy', 'red/a')?.isolated ?? []).toEqual([]);
+  // Of another node: nobody waits.
+  caches.pods.set('blue/far', worldPod('blue/far', { isLocal: false, ips: { default: ['10.128.2.5'] } }));
+  expect(facts.get('podPolicy', 'red/a')?.isolated ?? []).toEqual([]);
+  caches.pods.set('red/b', worldPod('red/b', { ips: { default: ['10.128.0.6'] } }));
+  for (const key of ['red/a', 'red/b']) expect(facts.get('podPolicy', key)?.isolated).toEqual(['Ingress']);
+  caches.policies.remove('red/p');
+  expect(facts.get('podPolicy', 'red/a')?.isolated).toEqual(['Ingress']);
+  await clock.advance(100);
+  expect([facts.get('podPolicy', 'red/a')?.isolated ?? [], clock.pending]).toEqual([[], 0]);
+});
+
+it('policies that are there when it begins are followed before it goes on', () => {
+  const { caches, keep } = setUp();
+  caches.namespaces.set('red', { name: 'red', labels: {}, problems: [] });
+  caches.pods.set('red/a', worldPod('red/a', { ips: { default: ['10.128.0.5'] } }));
+  for (const port of [80, 81, 82])
+    caches.policies.set(`red/p${port}`, policy(`red/p${port}`, { podSelector: {}, ingress: [{ ports: [{ port }] }] }));
+  const { facts } = new PolicyWorld();
+  keep(facts);
+  expect([...facts.ids('policyRule')]).toHaveLength(3);
+});
+
 /** Where an error is thrown at some call. */
 const PLACES: readonly (readonly [object, string])[] = [
   ...(['move', 'acquire', 'release', 'watch', 'changeNamespace', 'flush'] as const).map(

@@ -40,12 +40,12 @@ export class PolicyKeeper {
 
   /** It follows what is in the caches before it returns. */
   constructor(options: PolicyKeeperOptions) {
-    const { facts, caches } = options;
+    const { facts, caches, clock } = options;
     this.#options = options;
     this.#domains = new DomainUses(options.domains);
     this.#index = this.#newIndex(facts);
     this.#multi = this.#newMulti(facts);
-    if (caches !== undefined) this.#unfollow = followPolicies(this.#follower(), caches);
+    if (caches !== undefined) this.#unfollow = followPolicies(this.#follower(), caches, clock);
   }
 
   /** Not to be held: it can be another one later. */
@@ -141,7 +141,7 @@ export class PolicyKeeper {
   }
 
   #rebuild(caches: PolicyCaches): void {
-    const { facts, domains } = this.#options;
+    const { facts, domains, clock } = this.#options;
     this.#unfollow();
     this.#stopIndexes();
     const ledger = new Ledger(facts);
@@ -149,7 +149,7 @@ export class PolicyKeeper {
     this.#domains = new DomainUses(domains);
     this.#index = this.#newIndex(ledger);
     this.#multi = this.#newMulti(ledger);
-    this.#unfollow = followPolicies(this.#follower(), caches);
+    this.#unfollow = followPolicies(this.#follower(), caches, clock);
     ledger.dropOthers();
     before.end();
     this.#rebuilds += 1;

@@ -14,10 +14,9 @@ import type { KubeObject } from '../../kube/types.ts';
 import { addressOf, cidrFamily, type InterfaceAddress } from '../../net/cidr.ts';
 import type { Ip } from '../../net/ip.ts';
 import type { PolicyProtocol } from '../model/policies/facts.ts';
+import { NO_ADDRESSES, type PeerAddresses } from './compact-pod.ts';
 import type { NamedPort, PolicyPod } from './policies/types.ts';
 import { readOr } from './problem.ts';
-
-export type PeerAddresses = PolicyPod['addresses'];
 
 /** @throws ApiError */
 export const projectPolicyPod = (object: KubeObject, localNode: string): Omit<PolicyPod, 'addresses'> => {
@@ -68,8 +67,6 @@ export const selectedAddresses = (
   const selected = new Set(attachmentsOf(selections).map(({ nadKey }) => nadKey));
   return new Map([...addresses].filter(([key]) => !isOther(key) || selected.has(key)));
 };
-
-export const NO_ADDRESSES: PeerAddresses = new Map();
 
 const isOnePerFamily = (addresses: readonly InterfaceAddress[]): boolean =>
   new Set(addresses.map(cidrFamily)).size === addresses.length;

@@ -1,5 +1,6 @@
 /** Holds the facts and emits which changed. A reader of a fact through `reader` is notified when it changes. */
 import { isDeepStrictEqual } from 'node:util';
+import { DenseMap } from '../../base/dense-map.ts';
 import type { BareKind, FactKind, Facts, GatewayFact, PodFact, ReadKind } from './facts.ts';
 import { LockedAddresses } from './locked-addresses.ts';
 
@@ -37,7 +38,7 @@ export class FactStore {
   readonly #cells = new Map<FactKind, Map<string, FactCell>>();
   readonly #listeners = new Set<FactListener>();
   /** Without a cell each: there are very many. */
-  readonly #bare: { readonly [Kind in BareKind]: Map<string, Facts[Kind]> } = { policyPeer: new Map() };
+  readonly #bare: { readonly [Kind in BareKind]: DenseMap<Facts[Kind]> } = { policyPeer: new DenseMap() };
   readonly #bareListeners = new Set<BareListener>();
   readonly #locked = new LockedAddresses();
 

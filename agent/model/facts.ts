@@ -9,6 +9,7 @@ import type { OpenPort } from '../../api/annotations/open-default-ports.ts';
 import type { PodNetworks } from '../../api/annotations/pod-networks.ts';
 import type { Bandwidth } from '../../api/annotations/selection-element.ts';
 import type { ForeignConf } from '../../api/foreign-conf.ts';
+import type { HostPort } from '../../api/host-ports.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import type { Network } from '../../api/network.ts';
 import type { ServicePort, ServiceProtocol, TrafficPolicy } from '../../api/service.ts';
@@ -122,6 +123,19 @@ export interface PodFact {
   readonly ignored?: readonly IgnoredRequest[] | undefined;
   /** Its addresses by NAD key. */
   readonly networks: PodNetworks;
+  /** The host name of the virtual machine that runs in it. */
+  readonly machine?: string | undefined;
+  /** Which one of its namespace that is: pods that have the same may share addresses. */
+  readonly machineId?: string | undefined;
+  /**
+   * By NAD key, of `networks`: the pod of the same virtual machine that has its addresses and MAC now. The port is closed until the
+   * machine runs here.
+   */
+  readonly standby?: ReadonlyMap<string, string> | undefined;
+  /** Ports of the node that it asks for, of a pod of this node; of a host-network pod those that it has itself. */
+  readonly hostPorts?: readonly HostPort[] | undefined;
+  /** Why others are none. */
+  readonly refusedHostPorts?: readonly string[] | undefined;
   /** What else of its default interface is open, by its annotation `k8s.ovn.org/open-default-ports`. */
   readonly openPorts?: readonly OpenPort[] | undefined;
   /** Why that annotation cannot be read. Then nothing is open. */
@@ -139,6 +153,15 @@ export interface PodFact {
 /** Whether the default network is only for the infrastructure to this pod: it has a primary network. */
 export const isLocked = (pod: Pick<PodFact, 'hostNetwork' | 'networks'>): boolean =>
   !pod.hostNetwork && pod.networks.get(DEFAULT_NETWORK_NAME)?.role === 'infrastructure-locked';
+
+/** A pod of this node that asks for a port of it. */
+export interface HostPortClaim {
+  /** `namespace/name` */
+  readonly pod: string;
+  readonly createdAt: string;
+  /** See `HostPort`. */
+  readonly hostIp?: Ip | undefined;
+}
 
 /** A Service with ClusterIPs. */
 export interface ServiceFact {
@@ -268,6 +291,8 @@ export interface Facts {
   readonly lockedAddress: true;
   /** By `externalAddressId` and `nodePortId`: the Service that has it, as `namespace/name`. */
   readonly externalAddress: string;
+  /** By `hostPortId`: the pods of this node that ask for the port, the oldest first. */
+  readonly hostPortClaims: readonly HostPortClaim[];
   /** By network name: something on this node needs the network (a pod here, host-network ones too, or one that is to come). */
   readonly networkInUse: true;
   /** By network name, of those that are in use: see `View.networkShares`. */
@@ -341,20 +366,25 @@ export const externalAddressId = (ip: Ip, { protocol, port }: Pick<ServicePort, 
 /** On all addresses of all nodes. */
 export const nodePortId = (protocol: ServiceProtocol, nodePort: number): string => `node ${protocol}/${nodePort}`;
 
-/** All that a Service wants to be reached at from outside: ids of `externalAddress`. */
+/** On this node. */
+export const hostPortId = (protocol: ServiceProtocol, port: number): string => `${protocol}/${port}`;
+
+/** All that a Service wants to be reached at from outside: ids of `externalAddress`. Load balancers ask a node about it by a port, too. */
 export const claimedAddresses = ({
   ports,
   clusterIps,
   externalIps,
   loadBalancerIps,
-}: Pick<ServiceFact, 'ports' | 'clusterIps' | 'externalIps' | 'loadBalancerIps'>): string[] => {
+  healthCheckNodePort,
+}: Pick<ServiceFact, 'ports' | 'clusterIps' | 'externalIps' | 'loadBalancerIps' | 'healthCheckNodePort'>): string[] => {
   const families = new Set(clusterIps.map(ipFamily));
   // There is nothing that addresses of another family could go to.
   const ips = [...new Set([...externalIps, ...loadBalancerIps])].filter((ip) => families.has(ipFamily(ip)));
-  return ports.flatMap(({ nodePort, ...port }) => [
+  const claimed = ports.flatMap(({ nodePort, ...port }) => [
     ...(nodePort === undefined ? [] : [nodePortId(port.protocol, nodePort)]),
     ...ips.map((ip) => externalAddressId(ip, port)),
   ]);
+  return healthCheckNodePort === undefined ? claimed : [...claimed, nodePortId('TCP', healthCheckNodePort)];
 };
 
 export const serviceKey = ({ namespace, name }: Pick<ServiceFact, 'namespace' | 'name'>): string =>

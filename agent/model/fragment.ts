@@ -41,6 +41,8 @@ export interface Diagnostic {
   readonly cause?: ProblemCause;
   /** To be reported as an event of the object, too, with this reason. */
   readonly event?: string;
+  /** The event is reported if it has been so for as long: what is usual for a while is no event. */
+  readonly eventAfterMs?: number;
 }
 
 /** What a feature can be about; there is a fragment for each. */

@@ -54,9 +54,13 @@ export const loadBalancerGroupName = (network: string): string => `${networkPref
 /** True of the default network's, and of every other network's. */
 export const isLoadBalancerGroupName = (name: string): boolean =>
   name === LOAD_BALANCER_GROUP || name.endsWith(`_${LOAD_BALANCER_GROUP}`);
-/** @param service `namespace/name` @param protocol in capital letters @param scope `cluster`, `node_switch_<node>` */
-export const loadBalancerName = (network: string, service: string, protocol: string, scope: string): string =>
-  `${networkPrefix(network)}Service_${service}_${protocol}_${scope}`;
+/** @param owner with its `namespace/name` @param protocol in capital letters @param scope `cluster`, `node_switch_<node>` */
+export const loadBalancerName = (
+  network: string,
+  { kind, key }: { readonly kind: 'Service' | 'Pod'; readonly key: string },
+  protocol: string,
+  scope: string,
+): string => `${networkPrefix(network)}${kind}_${key}_${protocol}_${scope}`;
 
 /** The port of a pod's attachment; it is also the `iface-id` that ovn-controller binds by. */
 export const podPortName = (nadKey: string, namespace: string, pod: string): string =>
@@ -68,6 +72,8 @@ export const controllerName = (network: string): string =>
 
 /** Control-plane protection; every router of ours refers to it. */
 export const COPP_NAME = 'ovnkube-default';
+/** The same of switches where ovn-controller answers DHCP. Not that of routers: it would limit what a switch rejects, too. */
+export const DHCP_COPP_NAME = 'ovn-udn-dhcp';
 /** Of log messages of ACLs; every ACL refers to it by name. */
 export const ACL_LOGGING_METER = 'acl-logging';
 

@@ -1,4 +1,4 @@
-/** What Services want of the node's own ports: servers on some, and that nobody else uses others. */
+/** What Services and pods want of the node's own ports: servers on some, and that nobody else uses others. */
 import type { ServiceProtocol } from '../../api/service.ts';
 import type { Family, Ip } from '../../net/ip.ts';
 
@@ -12,11 +12,10 @@ export interface HealthCheck {
   readonly localEndpoints: Readonly<Partial<Record<Family, number>>>;
 }
 
-/** What comes to this port of the node goes to a Service, and not to a process that may listen there. */
+/** What comes to this port of the node goes to a Service or a pod, and not to a process that may listen there. */
 export interface PortClaim {
   readonly kind: 'claim';
-  /** `namespace/name` */
-  readonly service: string;
+  readonly object: NodePortOwner;
   /** Linux has no interface, common to all kernels, that lists who listens for SCTP. */
   readonly protocol: Exclude<ServiceProtocol, 'SCTP'>;
   readonly port: number;
@@ -26,10 +25,16 @@ export interface PortClaim {
   readonly families: readonly Family[];
 }
 
+/** Kind, namespace and name. */
+export type NodePortOwner = `${'Service' | 'Pod'}/${string}`;
+
+export const ownerOf = (item: NodePortItem): NodePortOwner =>
+  item.kind === 'claim' ? item.object : `Service/${item.service}`;
+
 export type NodePortItem = HealthCheck | PortClaim;
 
 /** With the Service: two that want one port are two things, of which one is refused. */
 export const nodePortKey = (item: NodePortItem): string =>
   item.kind === 'health-check'
     ? `health-check ${item.service}`
-    : `claim ${item.service} ${item.protocol} ${item.ip ?? '*'} ${item.port}`;
+    : `claim ${item.object} ${item.protocol} ${item.ip ?? '*'} ${item.port}`;

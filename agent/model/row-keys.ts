@@ -18,6 +18,8 @@ export const meterBandKey = (name: string): string => `Meter_Band/${name}`;
 /** @param id the database id, see `database-ids.ts` */
 export const aclKey = (id: string): string => `ACL/${id}`;
 /** @param id the database id */
+export const dhcpOptionsKey = (id: string): string => `DHCP_Options/${id}`;
+/** @param id the database id */
 export const qosKey = (id: string): string => `QoS/${id}`;
 /** A router has at most one route for a prefix and a policy, but for default routes, of which it has one per next hop. */
 export const staticRouteKey = (router: string, prefix: Cidr | Ip, policy = 'dst-ip'): string =>

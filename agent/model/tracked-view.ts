@@ -2,6 +2,7 @@
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import type { AllowedPlugin } from '../../api/foreign-plugins.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
+import { DEFAULT_RESERVED_HOST_PORTS, parseReservedHostPorts } from '../../api/reserved-host-ports.ts';
 import type { Cidr, InterfaceAddress } from '../../net/cidr.ts';
 import type { DomainName } from '../../net/domain-name.ts';
 import type { Ip } from '../../net/ip.ts';
@@ -12,6 +13,7 @@ import {
   type Facts,
   type ForeignNadFact,
   type GatewayFact,
+  type HostPortClaim,
   LOCAL,
   type NadProblemFact,
   type NamespaceFact,
@@ -47,6 +49,8 @@ export class TrackedView implements View {
   readonly encryption: TunnelEncryption | undefined;
   readonly multiNetwork: MultiNetwork;
   readonly foreignPlugins: readonly AllowedPlugin[];
+  readonly reservedHostPorts: readonly string[];
+  readonly apiServer: LocalSettings['apiServer'];
   readonly #facts: FactStore;
   #read: FactCell[] = [];
 
@@ -62,6 +66,8 @@ export class TrackedView implements View {
     this.encryption = settings.encryption;
     this.multiNetwork = settings.multiNetwork ?? 'native';
     this.foreignPlugins = settings.foreignPlugins ?? [];
+    this.reservedHostPorts = settings.reservedHostPorts ?? RESERVED;
+    this.apiServer = settings.apiServer;
   }
 
   /** The cells that were read since the last call, each once. A list: there is one for each fragment, and it stays. */
@@ -194,6 +200,10 @@ export class TrackedView implements View {
     return this.#value('lockedAddress', ip) === true;
   }
 
+  hostPortClaims(id: string): readonly HostPortClaim[] {
+    return this.#value('hostPortClaims', id) ?? NO_CLAIMS;
+  }
+
   externalAddress(id: string): string | undefined {
     return this.#value('externalAddress', id);
   }
@@ -258,5 +268,7 @@ export class TrackedView implements View {
 const NO_SUBNETS: readonly Cidr[] = [];
 const NO_IPS: readonly Ip[] = [];
 const NO_ADDRESSES: readonly InterfaceAddress[] = [];
+const NO_CLAIMS: readonly HostPortClaim[] = [];
+const RESERVED = parseReservedHostPorts(DEFAULT_RESERVED_HOST_PORTS);
 const NO_SLICES: readonly SliceFact[] = [];
 const NO_NEIGHBOURS: readonly NeighbourFact[] = [];

@@ -7,6 +7,7 @@ import type {
   CgroupFact,
   ForeignNadFact,
   GatewayFact,
+  HostPortClaim,
   NadProblemFact,
   NamespaceFact,
   NeighbourFact,
@@ -56,6 +57,10 @@ export interface LocalSettings {
   readonly multiNetwork?: MultiNetwork | undefined;
   /** Plugins of other networks that this node runs, with `native`; absent: none. */
   readonly foreignPlugins?: readonly AllowedPlugin[] | undefined;
+  /** Ports of the node that no pod gets, as `reservedPortId`; absent: the default. */
+  readonly reservedHostPorts?: readonly string[] | undefined;
+  /** Where this agent reaches the API server; absent: by a name. */
+  readonly apiServer?: { readonly ip: Ip; readonly port: number } | undefined;
 }
 
 export type MultiNetwork = 'native' | 'delegated';
@@ -120,6 +125,8 @@ export interface View extends LocalSettings {
   isLockedAddress(ip: Ip): boolean;
   /** The Service that has something outside, as `namespace/name`. @param id `externalAddressId`, `nodePortId` */
   externalAddress(id: string): string | undefined;
+  /** Pods of this node that ask for a port of it, the oldest first. @param id `hostPortId` */
+  hostPortClaims(id: string): readonly HostPortClaim[];
   /** Of a Service, in the order of their names. @param key `namespace/name` */
   serviceSlices(key: string): readonly SliceFact[];
   policyRule(id: string): PolicyRuleFact | undefined;

@@ -95,9 +95,10 @@ export class NodePortBackend implements Backend<NodePortItem> {
     );
   }
 
-  #isTaken({ protocol, port, ip }: PortClaim, listener: Listener): string {
+  #isTaken({ object, protocol, port, ip }: PortClaim, listener: Listener): string {
+    const whose = object.startsWith('Pod/') ? 'pod' : 'Service';
     const what = ip === undefined ? `node port ${port}` : `port ${port} of its address ${ip}`;
     const where = listener.ip.includes(':') ? `[${listener.ip}]:${port}` : `${listener.ip}:${port}`;
-    return `a process of node ${this.#node} listens on ${protocol} ${where}: traffic to ${what} goes to this Service, not to that process`;
+    return `a process of node ${this.#node} listens on ${protocol} ${where}: traffic to ${what} goes to this ${whose}, not to that process`;
   }
 }

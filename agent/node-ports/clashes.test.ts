@@ -3,7 +3,7 @@ import { parseIp } from '../../net/ip.ts';
 import type { PortClaim } from '../model/node-ports.ts';
 import { clashFinder } from './clashes.ts';
 
-const NODE_PORT: PortClaim = { kind: 'claim', service: 'a/b', protocol: 'TCP', port: 30_080, families: [4] };
+const NODE_PORT: PortClaim = { kind: 'claim', object: 'Service/a/b', protocol: 'TCP', port: 30_080, families: [4] };
 const DUAL: PortClaim = { ...NODE_PORT, families: [4, 6] };
 const ADDRESS: PortClaim = { ...NODE_PORT, ip: parseIp('172.30.0.2') };
 

@@ -145,7 +145,7 @@ describe('a health check', () => {
     await vi.waitFor(() => expect(ports.problems()).toEqual([problem]));
     // Some attempts later.
     await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(reported).toEqual([`red/web FailedToStartServiceHealthcheck: ${message}`]);
+    expect(reported).toEqual([`Service/red/web FailedToStartServiceHealthcheck: ${message}`]);
     expect(ports.clashes()).toBe(1);
     await closed(other);
     await vi.waitFor(async () => expect(await ask(port, '127.0.0.1')).toMatchObject({ status: 200 }), 10_000);
@@ -174,10 +174,10 @@ it('who listens where a Service has a node port is reported, and forgotten when 
   onTestFinished(() => {
     udp.close();
   });
-  const claim = { kind: 'claim', service: 'red/web', port, families: [4] } as const;
+  const claim = { kind: 'claim', object: 'Service/red/web', port, families: [4] } as const;
   ports.want({ ...claim, protocol: 'TCP' }, { ...claim, protocol: 'UDP' });
   const event = (protocol: string): string =>
-    `red/web PortClaim: a process of node n1 listens on ${protocol} 0.0.0.0:${port}: ` +
+    `Service/red/web PortClaim: a process of node n1 listens on ${protocol} 0.0.0.0:${port}: ` +
     `traffic to node port ${port} goes to this Service, not to that process`;
   await vi.waitFor(() => expect(reported.toSorted()).toEqual([event('TCP'), event('UDP')]));
   expect(ports.clashes()).toBe(2);
@@ -191,7 +191,7 @@ it('who listens where a Service has a node port is reported, and forgotten when 
 it('no claim takes a port, or answers on it', async () => {
   const ports = start();
   const port = await freePort();
-  ports.want({ kind: 'claim', service: 'red/web', protocol: 'TCP', port, families: [4, 6] });
+  ports.want({ kind: 'claim', object: 'Service/red/web', protocol: 'TCP', port, families: [4, 6] });
   await refused(port);
   await listen(port);
   expect(ports.serving()).toBe(0);

@@ -1,18 +1,17 @@
-/** Programs the node's own ports for Services, and reports to their owners what is in the way. */
+/** Programs the node's own ports for Services and pods, and reports to their owners what is in the way. */
 import type { Clock } from '../../base/clock.ts';
 import type { ItemSink } from '../desired/engine.ts';
 import type { Problem } from '../inputs/problem.ts';
-import { type NodePortItem, nodePortKey } from '../model/node-ports.ts';
+import { type NodePortItem, type NodePortOwner, nodePortKey, ownerOf } from '../model/node-ports.ts';
 import { type LoopObservation, ReconcileLoop } from '../reconcile/reconcile-loop.ts';
-import type { ServiceEventReason } from '../status/pod-events.ts';
 import { NodePortBackend, type NodePortEdges } from './backend.ts';
 import { readListeners } from './listeners.ts';
 
 export interface NodePortsOptions extends Pick<NodePortEdges, 'isHealthy'> {
   readonly node: string;
   readonly clock: Clock;
-  /** Once for each thing that is in the way. @param service `namespace/name` */
-  readonly report: (service: string, reason: ServiceEventReason, message: string) => void;
+  /** Once for each thing that is in the way. */
+  readonly report: (owner: NodePortOwner, reason: NodePortEventReason, message: string) => void;
   readonly observe: (observation: LoopObservation) => void;
   /** Default: of this process' network namespace. */
   readonly readListeners?: NodePortEdges['readListeners'];
@@ -22,7 +21,7 @@ export interface NodePorts {
   readonly sink: ItemSink<NodePortItem>;
   /** To be called when the whole desired state is known. */
   start(): void;
-  /** What is in the way now, by Service. */
+  /** What is in the way now, by owner. */
   problems(): Problem[];
   /** How many health-check servers there are. */
   serving(): number;
@@ -42,7 +41,7 @@ export const openNodePorts = (options: NodePortsOptions): NodePorts => {
       const item = store.desired.get(key);
       const { kind, message } = loop.statusOf(key);
       if (item !== undefined && kind !== 'pending' && message !== undefined)
-        report(item.service, REASONS[item.kind], message);
+        report(ownerOf(item), REASONS[item.kind], message);
     }
   });
   return {
@@ -52,7 +51,7 @@ export const openNodePorts = (options: NodePortsOptions): NodePorts => {
       loop.problems().flatMap(({ key = '', status: { kind, message } }): Problem[] => {
         const item = store.desired.get(key);
         if (item === undefined || kind === 'pending' || message === undefined) return [];
-        return [{ object: `Service/${item.service}`, message, severity: 'warning', cause: 'service-port-taken' }];
+        return [{ object: ownerOf(item), message, severity: 'warning', cause: 'service-port-taken' }];
       }),
     serving: () => backend.serving,
     clashes: () => counts.failed + counts.waiting,
@@ -62,3 +61,4 @@ export const openNodePorts = (options: NodePortsOptions): NodePorts => {
 
 /** The first as kube-proxy has it, the other as ovn-kubernetes. */
 const REASONS = { 'health-check': 'FailedToStartServiceHealthcheck', claim: 'PortClaim' } as const;
+type NodePortEventReason = (typeof REASONS)[keyof typeof REASONS];

@@ -1,4 +1,4 @@
-/** The ports of Services, put together with what the agent holds. */
+/** The ports of Services and pods, put together with what the agent holds. */
 import type { Logger } from 'pino';
 import { systemClock } from '../../base/clock.ts';
 import type { LoopObservation } from '../reconcile/reconcile-loop.ts';
@@ -7,7 +7,7 @@ import type { Edges } from '../wiring/edges.ts';
 import { type NodePorts, openNodePorts } from './node-ports.ts';
 
 export interface NodePortParts {
-  readonly edges: Pick<Edges, 'inputs' | 'metrics' | 'emitServiceEvent'>;
+  readonly edges: Pick<Edges, 'inputs' | 'metrics' | 'emitPodEvent' | 'emitServiceEvent'>;
   /** Its name. */
   readonly node: string;
   readonly probes: Probes;
@@ -16,7 +16,7 @@ export interface NodePortParts {
 
 /** Nothing is opened before `start`. @param resources closes everything when the agent ends */
 export const serveNodePorts = (
-  { edges: { inputs, metrics, emitServiceEvent }, node, probes, log }: NodePortParts,
+  { edges: { inputs, metrics, emitPodEvent, emitServiceEvent }, node, probes, log }: NodePortParts,
   resources: AsyncDisposableStack,
 ): NodePorts => {
   const child = log.child({ module: 'node-ports' });
@@ -24,10 +24,15 @@ export const serveNodePorts = (
     node,
     clock: systemClock,
     isHealthy: () => probes.proxying().length === 0,
-    report: (service, reason, message) => {
-      child.warn({ key: service, reason: message }, 'a port of a Service is not programmed');
-      const [namespace = '', name = ''] = service.split('/');
-      emitServiceEvent({ namespace, name, uid: inputs.services.get(service)?.uid }, reason, message);
+    report: (owner, reason, message) => {
+      child.warn({ key: owner, reason: message }, 'a port of the node is in the way of its owner, or not programmed');
+      const [kind, namespace = '', name = ''] = owner.split('/');
+      const key = `${namespace}/${name}`;
+      if (kind === 'Service') {
+        emitServiceEvent({ namespace, name, uid: inputs.services.get(key)?.uid }, reason, message);
+      } else if (reason === 'PortClaim') {
+        emitPodEvent({ namespace, name, uid: inputs.pods.get(key)?.fact.uid }, reason, message);
+      }
     },
     observe: (observation) => logObservation(child, observation),
   });

@@ -111,3 +111,15 @@ it('reads the DNS servers', () => {
   ]);
   expect(() => serversOf('--dns-servers', 'dns.example.com')).toThrow('--dns-servers: "dns.example.com"');
 });
+
+it('takes ports that no pod gets, or none', () => {
+  const reservedOf = (...args: string[]) => {
+    const command = parseAgentCommand(['--node', 'n', ...args], {});
+    return command.kind === 'run' ? command.options.reservedHostPorts : undefined;
+  };
+  expect(reservedOf()).toContain('TCP/10250');
+  expect(reservedOf('--reserved-host-ports', 'TCP/22, UDP/53,SCTP/9')).toEqual(['TCP/22', 'UDP/53', 'SCTP/9']);
+  expect(reservedOf('--reserved-host-ports', 'none')).toEqual([]);
+  for (const bad of ['22', 'tcp/22', 'TCP/0', 'TCP/65536', ''])
+    expect(() => reservedOf('--reserved-host-ports', bad || ' ')).toThrow('--reserved-host-ports: "');
+});

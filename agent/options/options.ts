@@ -1,7 +1,5 @@
 /** The command line of `udn-agent`. Every flag has an environment variable of the same name. */
-import { DEFAULT_ALLOWED_SERVICES, parseAllowedServices } from '../../api/allowed-services.ts';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
-import { ApiError } from '../../api/errors.ts';
 import { commaList } from '../../api/scalars.ts';
 import { messageOf } from '../../base/error-message.ts';
 import { type Ip, parseIp } from '../../net/ip.ts';
@@ -26,8 +24,9 @@ import { DNS_FLAGS, readDnsServers } from './dns.ts';
 import { ENCRYPTION_FLAGS, readEncryption } from './encryption.ts';
 import { GATEWAY_FLAGS, readGatewayOptions } from './gateway.ts';
 import { MULTI_NETWORK_FLAGS, type MultiNetworkOptions, readMultiNetwork } from './multi-network.ts';
+import { readServiceOptions, SERVICE_FLAGS, type ServiceOptions } from './services.ts';
 
-export interface AgentOptions {
+export interface AgentOptions extends ServiceOptions {
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
   readonly node: string;
@@ -55,8 +54,6 @@ export interface AgentOptions {
   readonly multiNetwork: MultiNetworkOptions;
   readonly networkRendering: 'always' | 'on-demand';
   readonly networkGraceSeconds: number;
-  /** `namespace/name` of Services of the default network that pods of every network reach. */
-  readonly allowedDefaultServices: readonly string[];
   /** Of one network on this node; 0: any number; absent: by the size of the node's table. */
   readonly connectionsPerNetwork: number | undefined;
   /** Empty: those of resolv.conf. */
@@ -80,7 +77,7 @@ export type CleanupOptions = Omit<
   | 'multiNetwork'
   | 'networkRendering'
   | 'networkGraceSeconds'
-  | 'allowedDefaultServices'
+  | keyof ServiceOptions
   | 'connectionsPerNetwork'
   | 'dnsServers'
 >;
@@ -135,11 +132,7 @@ const FLAGS: readonly Flag[] = [
     help: 'seconds that a network stays after its last pod, with on-demand',
     defaultText: String(DEFAULT_GRACE_SECONDS),
   },
-  {
-    flag: 'udn-allowed-default-services',
-    help: 'Services of the default network that pods of every network reach, NAMESPACE/NAME, comma list; or none',
-    defaultText: DEFAULT_ALLOWED_SERVICES,
-  },
+  ...SERVICE_FLAGS,
   {
     flag: 'connections-per-network',
     help: 'maximum number of connections of a network on this node; 0: unlimited',
@@ -204,7 +197,7 @@ const readOptions = (flags: Flags): AgentOptions => {
     multiNetwork: readMultiNetwork(flags),
     networkRendering: readRendering(flags.text('network-rendering') ?? 'always'),
     networkGraceSeconds: readSeconds(flags, 'network-grace', DEFAULT_GRACE_SECONDS),
-    allowedDefaultServices: readAllowed(flags.text('udn-allowed-default-services') ?? DEFAULT_ALLOWED_SERVICES),
+    ...readServiceOptions(flags),
     connectionsPerNetwork: readConnections(flags.text('connections-per-network')),
     dnsServers: readDnsServers(flags),
     ...readLocal(flags),
@@ -248,16 +241,6 @@ const readLocal = (flags: Flags): CleanupOptions => {
 const readRendering = (text: string): 'always' | 'on-demand' => {
   if (text === 'always' || text === 'on-demand') return text;
   throw new UsageError(`--network-rendering must be always or on-demand, not "${text}"`);
-};
-
-/** @throws UsageError */
-const readAllowed = (text: string): readonly string[] => {
-  try {
-    return parseAllowedServices(text);
-  } catch (error) {
-    if (error instanceof ApiError) throw new UsageError(`--udn-allowed-default-services: ${error.message}`);
-    throw error;
-  }
 };
 
 /** @throws UsageError */

@@ -16,6 +16,7 @@ import { NetworkUsage } from '../cni/attachments/network-usage.ts';
 import { createEngine } from '../desired/engine.ts';
 import { FEATURES } from '../features/index.ts';
 import { RANKED_POLICIES } from '../inputs/admin-inputs.ts';
+import { withAddresses } from '../inputs/compact-pod.ts';
 import { type ClusterCaches, feedFacts } from '../inputs/fact-feeder.ts';
 import { projectNad } from '../inputs/nad-projection.ts';
 import { projectNamespaceParts } from '../inputs/namespace-parts.ts';
@@ -92,7 +93,7 @@ export const renderNode = (input: RenderInput): RenderDocument => {
     const key = podKey(attached);
     const [fact, pod] = [facts.get('pod', key), caches.policies?.pods.get(key)];
     if (fact !== undefined && pod !== undefined)
-      feeder.policies.changePod(key, { ...pod, addresses: peerAddresses(fact.networks, key) });
+      feeder.policies.changePod(key, withAddresses(pod, peerAddresses(fact.networks, key)));
   }
   engine.flush();
   const document = renderDocument(sinks, engine.diagnostics);

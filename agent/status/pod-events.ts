@@ -10,14 +10,18 @@ export interface PodIdentity {
 /**
  * `ErrorAllocatingPod`: it has no address. `ErrorAttachingPod`: it has not been plugged. `ErrorUpdatingResource`: its
  * annotation cannot be read, so nothing is open, or that with its network-status cannot be written. `AnnotationRepaired`: its networks could not be read, and were written again.
- * `ConnectionLimitNear`: it has nearly all connections that it may have.
+ * `ConnectionLimitNear`: it has nearly all connections that it may have. `HostPortNotOpen`: a port of the node that it asks for is somebody
+ * else's, or cannot be. `MachineElsewhere`: another pod of its virtual machine has had its addresses for minutes. `PortClaim`: a process of the node listens where it has one.
  */
 export type PodEventReason =
   | 'AnnotationRepaired'
   | 'ConnectionLimitNear'
   | 'ErrorAllocatingPod'
   | 'ErrorAttachingPod'
-  | 'ErrorUpdatingResource';
+  | 'ErrorUpdatingResource'
+  | 'HostPortNotOpen'
+  | 'MachineElsewhere'
+  | 'PortClaim';
 
 export type EmitPodEvent = (pod: PodIdentity, reason: PodEventReason, message: string) => void;
 

@@ -29,6 +29,7 @@ import { networkFinder } from './network-of.ts';
 import type { PolicyLookup } from './policies/sources.ts';
 import { connectedDatabases } from './probes.ts';
 import type { ReportSources } from './report.ts';
+import { problemsOfWires } from './shared-wires.ts';
 
 export interface Parts {
   readonly edges: Pick<Edges, 'client' | 'databases' | 'drift' | 'inputs' | 'netlink'>;
@@ -89,7 +90,6 @@ export const reportSources = ({
       return over === 'networkNode' ? `${name}:${node}/${network}` : [];
     }),
   ownersOver: (subject, key) => FEATURES.flatMap(({ name, over }) => (over === subject ? `${name}:${key}` : [])),
-  serviceSubnets: cluster.serviceSubnets,
   domainState: (name) => domains.names.state(name),
   policyLookup: policyLookupOf({ inputs }, core.feeder),
   components: () => health.components(),
@@ -117,6 +117,7 @@ export const reportSources = ({
     ...peers.problems(),
     ...problemsOfDomains(node, domains.names),
     ...drift.problems(node),
+    ...problemsOfWires(node, core.facts),
     ...problemsOfVersions(node, daemonVersions(databases)),
   ],
   unreachable: () => [...connectedDatabases(databases)()].flatMap(([name, isConnected]) => (isConnected ? [] : [name])),

@@ -26,12 +26,12 @@ const sourcesOf = (it: TestCluster, states: Readonly<Record<string, Status>> = {
     problems: () => Object.entries(states).map(([owner, status]) => ({ owner, isDesired: true, status })),
   });
   const sources: ReportSources = {
+    ...noPolicies,
     node: 'node1',
     facts: it.facts,
     registry,
     ports,
     podFailures: { of: () => undefined, entries: () => [] },
-    ...noPolicies,
     shortageOf: () => undefined,
     statusProblemOf: () => undefined,
     isHere: (network) => !unused.includes(network),

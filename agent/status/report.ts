@@ -123,7 +123,7 @@ const masqueradeStatus = (
 /** Nothing is missing: it comes with its first pod. */
 const UNUSED: Status = { kind: 'done', message: 'not on this node, unused here' };
 
-const POD_FEATURES = ['pods', 'isolation-pods', 'host-isolation-pod'];
+const POD_FEATURES = ['pods', 'isolation-pods', 'host-isolation-pod', 'host-ports'];
 
 const podStatus = (
   { pod, attachments, waitingFor, refused, ignored }: PodAttachments,
@@ -155,6 +155,7 @@ const attachmentStatus = (
   const entry = pod.networks.get(nadKey);
   const port = podPortName(nadKey, pod.namespace, pod.name);
   const ovsPort = plugged.get(`${port} ${pod.uid}`);
+  const standbyFor = pod.standby?.get(nadKey);
   return {
     network: network.name,
     nad: nadKey,
@@ -165,6 +166,7 @@ const attachmentStatus = (
     port,
     ...(ovsPort !== undefined && { hostInterface: ovsPort.name, sandbox: ovsPort.sandbox }),
     installed: ovsPort?.isInstalled ?? false,
+    ...(standbyFor !== undefined && { standbyFor }),
   };
 };
 

@@ -8,7 +8,7 @@ import { messageOf } from '../../base/error-message.ts';
 import { reportDesired, reportDifferences } from './differences.ts';
 import { reportPolicyMatrix } from './policies/matrix.ts';
 import { reportPodEnd } from './policies/pod-end.ts';
-import { parseEndQuestion, parsePolicyFilter } from './policies/question.ts';
+import { parseEndQuestion, parseMatrixQuestion, parsePolicyFilter } from './policies/question.ts';
 import { reportPolicies } from './policies/report.ts';
 import { reportProblems } from './problems.ts';
 import { type ReportSources, reportHealth, reportNetworks, reportNode, reportPods } from './report.ts';
@@ -34,7 +34,7 @@ const REPORTS: ReadonlyMap<string, Report> = new Map<string, Report>([
 /** By what the path begins with; what follows is what is asked for. */
 const QUESTIONS: readonly (readonly [prefix: string, report: (sources: ReportSources, asked: string) => unknown])[] = [
   ['/v1/services/', (sources, asked) => reportServices(sources, decodeURIComponent(asked))],
-  ['/v1/policy-matrix/', (sources, asked) => reportPolicyMatrix(sources, decodeURIComponent(asked))],
+  ['/v1/policy-matrix/', (sources, asked) => reportPolicyMatrix(sources, ...parseMatrixQuestion(asked))],
   ['/v1/policies?', (sources, asked) => reportPolicies(sources, parsePolicyFilter(asked))],
   ['/v1/policy-end?', (sources, asked) => reportPodEnd(sources, parseEndQuestion(asked))],
 ];

@@ -18,6 +18,7 @@ import { macFromIp, parseMac } from '../../net/mac.ts';
 import { NetworkUsage } from '../cni/attachments/network-usage.ts';
 import { createEngine, type Engine } from '../desired/engine.ts';
 import { FEATURES } from '../features/index.ts';
+import { HostPortClaims } from '../inputs/host-port-claims.ts';
 import { ServiceIndex } from '../inputs/service-index.ts';
 import { FactStore } from '../model/fact-store.ts';
 import { type EndpointFact, LOCAL, nodeSubnetsId, type PodFact, type SliceFact } from '../model/facts.ts';
@@ -80,6 +81,9 @@ export interface PodInput {
   readonly ignored?: PodFact['ignored'];
   readonly bandwidth?: PodFact['bandwidth'];
   readonly unreadableBandwidth?: string;
+  readonly hostPorts?: PodFact['hostPorts'];
+  readonly refusedHostPorts?: PodFact['refusedHostPorts'];
+  readonly createdAt?: string;
 }
 
 export interface ServiceInput {
@@ -115,6 +119,7 @@ export class TestCluster {
   readonly facts = new FactStore();
   readonly sinks = new MemorySinks();
   readonly #services = new ServiceIndex(this.facts);
+  readonly #hostPorts = new HostPortClaims(this.facts);
   readonly settings: LocalSettings;
   /** How long ago something was used. */
   readonly clock = createFakeClock();
@@ -253,11 +258,20 @@ export class TestCluster {
       }),
     );
     const { node, uid = `uid-${name}`, finished = false, hostNetwork = false, networks: _, selects, ...rest } = input;
-    this.facts.set('pod', key, {
+    const { createdAt = '2026-01-01T00:00:00Z', ...fields } = rest;
+    const fact: PodFact = {
       ...{ namespace, name, uid, runtimeUid: uid, node, hostNetwork, finished, networks },
       ...(selects !== undefined && { selected: attachmentsOf(parseNetworkSelections(selects, key)) }),
-      ...rest,
-    });
+      ...fields,
+    };
+    this.facts.set('pod', key, fact);
+    this.#hostPorts.set(key, fact, createdAt);
+    return this;
+  }
+
+  withoutPod(key: string): this {
+    this.facts.set('pod', key, undefined);
+    this.#hostPorts.set(key, undefined, '');
     return this;
   }
 

@@ -22,6 +22,8 @@ export interface OvnZone extends AsyncDisposable {
   computed(northbound: OvsdbSession): Promise<void>;
   /** ovn-trace(8), from the ingress of a datapath. @returns one line per action */
   trace(datapath: string, flow: string): Promise<readonly string[]>;
+  /** Names of those that limit what logical flows send to ovn-controller. */
+  meters(): Promise<readonly string[]>;
 }
 
 /** @param chassis names of those that ovn-controllers would have registered */
@@ -59,6 +61,12 @@ export const startOvnZone = async (chassis: readonly string[]): Promise<OvnZone>
       const { file, args } = treeCommand(tree, 'usr/bin/ovn-trace');
       const { stdout } = await run(file, [...args, `--db=${southboundRemote}`, '--summary', datapath, flow]);
       return stdout.split('\n').map((line) => line.trim());
+    },
+    meters: async () => {
+      const { file, args } = treeCommand(tree, 'usr/bin/ovn-sbctl');
+      const find = ['--bare', '--columns=controller_meter', 'find', 'Logical_Flow', 'controller_meter!=[]'];
+      const { stdout } = await run(file, [...args, `--db=${southboundRemote}`, ...find]);
+      return [...new Set(stdout.split('\n').filter((line) => line !== ''))];
     },
     [Symbol.asyncDispose]: () => owner.disposeAsync(),
   };

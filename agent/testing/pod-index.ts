@@ -20,27 +20,47 @@ interface PodInput {
   readonly selects?: string;
   /** Label: the virtual machine that runs in it. */
   readonly machine?: string;
+  /** Label: UID of that machine's object. */
+  readonly createdBy?: string;
+  /** A live migration has ended here. */
+  readonly isMigrated?: boolean;
+  /** Of all its entries. */
+  readonly role?: string;
   /** By NAD key. Undefined: no annotation. */
   readonly ips?: Readonly<Record<string, string>>;
 }
 
 export const projection = (
   key: string,
-  { uid = `uid-${key}`, second = 0, phase = 'Running', ips, mac, tunnelId, hostNetwork = false, ...rest }: PodInput,
+  {
+    uid = `uid-${key}`,
+    second = 0,
+    phase = 'Running',
+    ips,
+    mac,
+    tunnelId,
+    role,
+    hostNetwork = false,
+    ...rest
+  }: PodInput,
 ) => {
-  const { staticUid, selects, machine, node = 'node1' } = rest;
+  const { staticUid, selects, machine, createdBy, isMigrated, node = 'node1' } = rest;
   const [namespace = '', name = ''] = key.split('/');
   const entries = Object.entries(ips ?? {}).map(([nad, ip]) => [
     nad,
-    { ip_addresses: [ip], mac_address: mac ?? macFromIp(parseIp(ip.split('/')[0] ?? '')), tunnel_id: tunnelId },
+    { ip_addresses: [ip], mac_address: mac ?? macFromIp(parseIp(ip.split('/')[0] ?? '')), tunnel_id: tunnelId, role },
   ]);
   const annotations = {
     ...(ips && { 'k8s.ovn.org/pod-networks': JSON.stringify(Object.fromEntries(entries)) }),
     ...(selects && { 'k8s.v1.cni.cncf.io/networks': selects }),
+    ...(isMigrated && { 'kubevirt.io/migration-target-ready-timestamp': '2026-01-01T00:00:09Z' }),
     ...(staticUid && { 'kubernetes.io/config.mirror': staticUid, 'kubernetes.io/config.hash': staticUid }),
   };
   const creationTimestamp = `2026-01-01T00:00:0${second}Z`;
-  const labels = machine === undefined ? {} : { 'vm.kubevirt.io/name': machine };
+  const labels = {
+    ...(machine && { 'vm.kubevirt.io/name': machine }),
+    ...(createdBy && { 'kubevirt.io/created-by': createdBy }),
+  };
   const metadata = { name, namespace, uid, resourceVersion: '1', creationTimestamp, labels, annotations };
   const spec = { nodeName: node, hostNetwork };
   return projectPod({ metadata, spec, status: { phase } } as unknown as KubeObject, 'node1');
@@ -56,6 +76,7 @@ export const setUp = () => {
   facts.set('nad', 'b/shared', 'cluster_udn_shared');
   cluster.network('c/own', { ...common, id: 3, namespace: 'c', nad: 'own' });
   cluster.network('b/net', { ...common, id: 4, namespace: 'b', nad: 'net' });
+  cluster.network('b/lan', { ...common, topology: 'localnet', role: 'secondary', id: 5, namespace: 'b', nad: 'lan' });
   const mirror = new Map<string, PodProjection>();
   const index = new PodIndex(
     facts,

@@ -65,7 +65,7 @@ export const startCore = (options: CoreOptions): Core => {
   if (settings.networkRendering === 'on-demand')
     usage.linger(networksOfPorts(databases.openvswitch.replica.rows('Interface')));
   const annotator = createAnnotator(options, registry);
-  const events = new DiagnosticEvents(emitOwnerEvent(options, facts));
+  const events = new DiagnosticEvents(emitOwnerEvent(options, facts), systemClock);
   const listeners = new Set<(owners: readonly string[]) => void>();
   const engine: Engine = createEngine({
     features: FEATURES,
@@ -117,6 +117,7 @@ export const startCore = (options: CoreOptions): Core => {
       usage.stop();
       annotator.stop();
       engine.stop();
+      events.stop();
     },
   };
 };
@@ -153,12 +154,17 @@ const emitOwnerEvent =
     const key = `${namespace}/${name}`;
     if (kind === 'Node' && (reason === 'NodeIdentityInUse' || reason === 'MTUTooLarge'))
       emitNodeEvent(namespace, reason, message);
-    else if (kind === 'Pod' && (reason === 'ErrorUpdatingResource' || reason === 'ErrorAllocatingPod')) {
+    else if (kind === 'Pod' && isPodEvent(reason)) {
       emitPodEvent({ namespace, name, uid: facts.get('pod', key)?.uid }, reason, message);
     } else if (kind === 'Service' && isServiceEvent(reason)) {
       emitServiceEvent({ namespace, name, uid: facts.get('service', key)?.uid }, reason, message);
     }
   };
+
+/** Of diagnostics, as those of Services. */
+const POD_EVENTS = ['ErrorUpdatingResource', 'ErrorAllocatingPod', 'HostPortNotOpen', 'MachineElsewhere'] as const;
+
+const isPodEvent = (reason: string): reason is (typeof POD_EVENTS)[number] => POD_EVENTS.some((one) => one === reason);
 
 /** Of diagnostics: `agent/features/services/`. */
 const SERVICE_EVENTS = ['ExternalAddressInUse', 'ExternalAddressNotAllowed', 'EndpointNotAllowed'] as const;

@@ -39,6 +39,8 @@ export interface Edges {
   readonly netlink: NetlinkWorker;
   readonly inputs: ClusterInputs;
   readonly client: Pick<KubeClient, 'get' | 'list' | 'request'>;
+  /** The API server's URL. */
+  readonly server: string;
   readonly writer: Writer;
   /** Of the API server. */
   readonly outage: Pick<Outage, 'since' | 'unauthorizedSince'>;
@@ -76,6 +78,7 @@ const openApi = async (
     Edges,
     | 'inputs'
     | 'client'
+    | 'server'
     | 'writer'
     | 'outage'
     | 'emitPodEvent'
@@ -113,7 +116,7 @@ const openApi = async (
     observe: (observation) => logWriter(log, observation),
   });
   return {
-    ...{ inputs, client, writer, outage },
+    ...{ inputs, client, server: connection.server, writer, outage },
     ...{
       emitPodEvent: podEvents(recorder),
       emitServiceEvent: serviceEvents(recorder),

@@ -18,6 +18,7 @@ import { startGoneNetworks } from '../reconcile/start-gone-networks.ts';
 import { type AgentContext, spawnAddonIn } from './context.ts';
 import { type Core, RETRY_MS, startCore } from './core.ts';
 import type { Edges } from './edges.ts';
+import { ownPorts } from './own-ports.ts';
 
 interface Parts {
   readonly edges: Edges;
@@ -49,6 +50,7 @@ export const programNode = (
       ...{ node: local.name, cluster, encapIps: local.encapIps, southboundRemote },
       ...{ networkRendering, allowedDefaultServices: options.allowedDefaultServices, encryption: options.encryption },
       ...{ multiNetwork: options.multiNetwork.mode, foreignPlugins: options.multiNetwork.foreignPlugins },
+      ...ownPorts(options, edges.server),
       connectionLimit: connectionLimit(options.connectionsPerNetwork, readTableSize()),
     },
     inputs,

@@ -15,6 +15,8 @@ export interface IgnoredRequest {
   readonly nad?: string | undefined;
   /** Keys that no plugin is told of. */
   readonly isUnknown?: true;
+  /** ADD refuses the pod for it. */
+  readonly refuses?: true;
   /** Without a full stop. */
   readonly message: string;
 }
@@ -37,6 +39,7 @@ export const ignoredRequests = (
       const nad = nadKey(one.namespace, one.name);
       const where = `${POD_ANNOTATIONS.selection}: ${nad}`;
       return [
+        ...refusedIn(one, where).map((message) => ({ nad, message, refuses: true as const })),
         ...unfollowedIn(one, where).map((message) => ({ nad, message })),
         ...unknownIn(one, where).map((message) => ({ nad, message, isUnknown: true as const })),
       ];
@@ -44,7 +47,10 @@ export const ignoredRequests = (
     ...ofDefault.flatMap((one) => {
       const where = POD_ANNOTATIONS.defaultNetwork;
       const found = [...unfollowedOfDefault(one, where), ...unfollowedIn(one, where), ...unknownIn(one, where)];
-      return found.map((message) => ({ message }));
+      return [
+        ...refusedIn(one, where).map((message) => ({ message, refuses: true as const })),
+        ...found.map((message) => ({ message })),
+      ];
     }),
     ...(requestedPrimary === undefined
       ? []
@@ -70,12 +76,17 @@ const readable = (
   }
 };
 
+/**
+ * Section 4.1.2.1 of the specification: what cannot be followed must fail. Whoever may annotate a pod need not be allowed a port of the node:
+ * admission (Pod Security Standards) looks at containers only.
+ */
+const refusedIn = ({ portMappings }: NetworkSelection, where: string): readonly string[] =>
+  portMappings === undefined
+    ? []
+    : [`${where}: portMappings: ports of a node are opened by hostPort of a container only`];
+
 /** Keys of the specification that no network of ours follows. */
-const unfollowedIn = (
-  { portMappings, cniArgs, infinibandGuid }: NetworkSelection,
-  where: string,
-): readonly string[] => [
-  ...(portMappings === undefined ? [] : [withoutEffect(where, 'portMappings')]),
+const unfollowedIn = ({ cniArgs, infinibandGuid }: NetworkSelection, where: string): readonly string[] => [
   ...(cniArgs === undefined ? [] : [withoutEffect(where, 'cni-args')]),
   ...(infinibandGuid === undefined ? [] : [withoutEffect(where, 'infiniband-guid')]),
 ];

@@ -8,7 +8,7 @@ import type { PortKey } from '../../net/ids.ts';
 import { type Ip, ipFamily } from '../../net/ip.ts';
 import { type Mac, macFromIp } from '../../net/mac.ts';
 import { POD_ANNOTATIONS } from '../names.ts';
-import { parseJsonWith, parseWith } from '../parse.ts';
+import { parseJson, parseWith } from '../parse.ts';
 import {
   cidrSchema,
   interfaceAddressSchema,
@@ -50,8 +50,21 @@ export interface PodNetworkEntry {
 export type PodNetworks = ReadonlyMap<string, PodNetworkEntry>;
 
 /** @param pod `namespace/name`, for errors @throws ApiError that names the key and the field */
-export const parsePodNetworks = (text: string, pod: string): PodNetworks =>
-  new Map(Object.entries(parseJsonWith(z.record(z.string(), entrySchema), text, objectOf(pod))));
+export const parsePodNetworks = (text: string, pod: string): PodNetworks => {
+  const value = parseJson(text, objectOf(pod));
+  return usualPodNetworks(value) ?? new Map(Object.entries(parseWith(networksSchema, value, objectOf(pod))));
+};
+
+const usualPodNetworks = (value: unknown): PodNetworks | undefined => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const networks = new Map<string, PodNetworkEntry>();
+  for (const [key, one] of Object.entries(value)) {
+    const entry = key === '__proto__' ? undefined : usualPodNetworkEntry(one);
+    if (entry === undefined) return undefined;
+    networks.set(key, entry);
+  }
+  return networks;
+};
 
 /** The value of one key, for who must not fail because of another's. @throws ApiError */
 export const parsePodNetworkEntry = (value: unknown, pod: string): PodNetworkEntry =>
@@ -174,6 +187,9 @@ const entrySchema = z
       role: raw.role,
     }),
   );
+
+/** Once: a schema takes longer to make than most texts to read. */
+const networksSchema = z.record(z.string(), entrySchema);
 
 const listOrOne = <Item>(list: readonly Item[] | null | undefined, one: Item | undefined): readonly Item[] => {
   if (list !== undefined && list !== null && list.length > 0) return list;

@@ -61,14 +61,14 @@ export const benchCniAttachments = async ({ signal, progress, eachRun }: BenchCo
 };
 
 /** @throws Error when the pod does not have what is measured */
-const requireAttachments = ({ attachments }: PodAttachments, count: number): void => {
+export const requireAttachments = ({ attachments }: PodAttachments, count: number): void => {
   const secondary = attachments.filter(({ role }) => role === 'secondary').length;
   if (secondary !== count) throw new Error(`${secondary} secondary attachments instead of ${count}`);
 };
 
 const networkName = (index: number): string => `storage-${index}`;
 
-const secondaryNetwork = (index: number): Made => ({
+export const secondaryNetwork = (index: number): Made => ({
   resource: USER_DEFINED_NETWORKS,
   object: {
     apiVersion: UDN_API_VERSION,
@@ -81,7 +81,7 @@ const secondaryNetwork = (index: number): Made => ({
   },
 });
 
-const attachedPod = (count: number, index: number): Made => {
+export const attachedPod = (count: number, index: number): Made => {
   const { resource, object } = pod(tenantName(1), `with-${count}-${index}`);
   const networks = upTo(count).map(networkName).join(',');
   const metadata = { ...object.metadata, annotations: { [POD_ANNOTATIONS.selection]: networks } };

@@ -52,7 +52,10 @@ export const portOperations = (fragments: readonly AnyFragment[]): Operation[] =
         op: 'insert',
         table,
         'uuid-name': `port${index}`,
-        row: Object.fromEntries(Object.entries(columns).map(([name, value]) => [name, wireValue(value)])),
+        // What is to be empty is so in a new row.
+        row: Object.fromEntries(
+          Object.entries(columns).flatMap(([name, value]) => (value === undefined ? [] : [[name, wireValue(value)]])),
+        ),
       }),
     ),
     ...members.map(({ table, row, column, value }): Operation => {

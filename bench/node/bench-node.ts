@@ -9,7 +9,13 @@ import { loadConnection } from '../../kube/config/load.ts';
 import { NODES } from '../../kube/resources.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import { findArtifacts } from '../../sandbox/artifacts.ts';
-import { type KillableName, type RunOptions, type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import {
+  type KillableName,
+  type RunOptions,
+  type Sandbox,
+  type SandboxOptionsInput,
+  startSandbox,
+} from '../../sandbox/index.ts';
 import { namespacesOf, untilNothingIsLeft } from '../../sandbox/leaks.ts';
 import { CNI_CONF } from '../../sandbox/machine/node-root.ts';
 import { waitForPath } from '../../sandbox/process/wait-for-path.ts';
@@ -34,21 +40,25 @@ export interface BenchNode extends AsyncDisposable {
 
 /**
  * Resolves when the agent is ready for CNI.
- * @param prepare what is to be in the API before this node is
+ * @param prepare what is to be in the API before this node is @param more of the sandbox
  */
 export const startBenchNode = async (
   name: string,
   signal: AbortSignal,
   prepare: (client: KubeClient) => Promise<void> = () => Promise.resolve(),
+  more: Pick<SandboxOptionsInput, 'api' | 'cniPlugins' | 'settings'> = {},
 ): Promise<BenchNode> => {
   signal.throwIfAborted();
-  const sandbox = await startSandbox({ name, nodes: 1, programs: 'cluster-manager,agent' });
+  // A real API server takes what an agent writes whose credentials are bound to the Node that a kubelet has registered.
+  const registrar = more.api === 'kube' ? 'kubelet,' : '';
+  const sandbox = await startSandbox({ name, nodes: 1, programs: `${registrar}cluster-manager,agent`, ...more });
   const down = (): void => void sandbox.down();
   signal.addEventListener('abort', down, { once: true });
   try {
     const node = await openNode(sandbox);
     await prepare(node.client);
-    await registerNode(sandbox, node.client);
+    if (registrar === '') await registerNode(sandbox, node.client);
+    else await node.hold('kubelet');
     await waitForPath(node.pathOf(CNI_CONF_PATH), AbortSignal.any([signal, AbortSignal.timeout(READY_MS)]));
     return {
       ...node,

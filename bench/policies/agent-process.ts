@@ -8,7 +8,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises';
 import type { KubeObject } from '../../kube/types.ts';
 import { type RenderAgent, startRenderAgent } from '../render/agent.ts';
 import { readPages } from '../render/object-pages.ts';
@@ -59,6 +59,8 @@ const report = async ({ reconciler }: RenderAgent, start: number, { heap }: Chan
 };
 
 const held = async (): Promise<number> => {
+  // What was written is remembered until it has stayed for a few seconds.
+  await setTimeout(SETTLED_MS);
   // What a collection finalizes, the next one frees.
   for (let round = 0; round < 3; round++) {
     globalThis.gc?.();
@@ -67,5 +69,7 @@ const held = async (): Promise<number> => {
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 };
+
+const SETTLED_MS = 7000;
 
 await main(process.argv.slice(2));

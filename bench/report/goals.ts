@@ -18,6 +18,7 @@ export const GOALS: Readonly<Record<string, number | undefined>> = {
   'cni-add/attachments-1': 1.25,
   'cni-add/attachments-4': 1.25,
   'cni-add/attachments-16': 1.25,
+  'cni-add/native-vs-multus': 0.5,
   'cni-add/burst-50': undefined,
   'cni-add/burst-50-strict': 1.5,
   'render/pod-event-1000': 1.2,

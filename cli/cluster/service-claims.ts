@@ -43,5 +43,8 @@ const isNobodys = ({ metadata, clusterIps }: Service): boolean =>
 
 const claimOf = (
   { namespace, name, created }: ServiceState,
-  { ports, clusterIps, externalIps, loadBalancerIps }: Service,
-): ServiceClaim => ({ namespace, name, createdAt: created, ports, clusterIps, externalIps, loadBalancerIps });
+  { ports, clusterIps, externalIps, loadBalancerIps, healthCheckNodePort }: Service,
+): ServiceClaim => ({
+  ...{ namespace, name, createdAt: created },
+  ...{ ports, clusterIps, externalIps, loadBalancerIps, healthCheckNodePort },
+});

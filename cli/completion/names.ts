@@ -2,11 +2,17 @@
 import { existsSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { cudnNetworkName, udnNetworkName } from '../../api/names.ts';
-import { CLUSTER_USER_DEFINED_NETWORKS, USER_DEFINED_NETWORKS } from '../../api/resources.ts';
+import {
+  CLUSTER_USER_DEFINED_NETWORKS,
+  EGRESS_FIREWALLS,
+  MULTI_NETWORK_POLICIES,
+  USER_DEFINED_NETWORKS,
+} from '../../api/resources.ts';
 import { loadNames } from '../../kube/config/load.ts';
 import { KubeError } from '../../kube/errors.ts';
+import { recordOr } from '../../kube/is-record.ts';
 import { NAMESPACES, NETWORK_POLICIES, NODES, PODS, SERVICES } from '../../kube/resources.ts';
-import type { KubeClient, ObjectMeta, ResourceType } from '../../kube/types.ts';
+import type { KubeClient, KubeObject, ObjectMeta, ResourceType } from '../../kube/types.ts';
 import { withClient } from '../cluster/cluster-command.ts';
 import { serverOptionsOf } from '../cluster/server-options.ts';
 import { CliError } from '../errors.ts';
@@ -53,13 +59,12 @@ const namesOf = async (
   }
   const socket = line.values.get('agent-socket') ?? DEFAULT_AGENT_SOCKET;
   if (of === 'network' && asksAgent(line) && existsSync(socket)) {
-    return (await connectAgent(socket).networks()).map(({ name, topology, role }) => ({
-      value: name,
-      description: `${topology}, ${role}`,
-    }));
+    return (await connectAgent(socket).networks())
+      .filter(({ role }) => !isOfPolicy(line) || role === 'secondary')
+      .map(({ name, topology, role }) => ({ value: name, description: `${topology}, ${role}` }));
   }
   return await withClient(serverOptionsOf(line.values), async ({ client, namespace }) => {
-    const lists = listsOf(client, line.values.get('namespace') ?? namespace, typed);
+    const lists = listsOf(client, line.values.get('namespace') ?? namespace, typed, isOfPolicy(line));
     return of === 'subject'
       ? await lists.subject()
       : of === 'name'
@@ -77,10 +82,27 @@ const asksAgent = ({ command, values }: Line): boolean =>
 /** What destinations of a trace begin with that are Services. */
 const SERVICE = 'service/';
 
-const listsOf = (client: KubeClient, namespace: string, typed: string) => {
+/** `udnctl policy` asks about networks beside the pods' own. */
+const isOfPolicy = ({ command }: Line): boolean => command.parent?.name() === 'policy';
+
+/** In front of policies of other kinds than the usual one, as `policy show` takes them. */
+const MULTI = 'MultiNetworkPolicy/';
+const FIREWALL = 'EgressFirewall/';
+
+/** Localnets are, and say nothing of it. */
+const isSecondary = ({ spec }: KubeObject): boolean => {
+  const own = recordOr(recordOr(spec)['network'] ?? spec);
+  return [own['layer2'], own['layer3']].every((one) => recordOr(one)['role'] !== 'Primary');
+};
+
+const listsOf = (client: KubeClient, namespace: string, typed: string, onlySecondary: boolean) => {
   const signal = AbortSignal.timeout(PATIENCE_MS);
+  const items = async (resource: ResourceType, of?: string): Promise<readonly KubeObject[]> =>
+    (await client.list(resource, { namespace: of, limit: MAX_NAMES }, signal)).items;
   const list = async (resource: ResourceType, of?: string): Promise<readonly ObjectMeta[]> =>
-    (await client.list(resource, { namespace: of, limit: MAX_NAMES }, signal)).items.map(({ metadata }) => metadata);
+    (await items(resource, of)).map(({ metadata }) => metadata);
+  const networks = async (resource: ResourceType, of?: string): Promise<readonly ObjectMeta[]> =>
+    (await items(resource, of)).filter((one) => !onlySecondary || isSecondary(one)).map(({ metadata }) => metadata);
   const names = async (resource: ResourceType): Promise<Suggestion[]> =>
     (await list(resource)).map(({ name }) => ({ value: name }));
   /** Names in the namespace, or NAMESPACE/NAME once a slash has been typed. */
@@ -98,8 +120,8 @@ const listsOf = (client: KubeClient, namespace: string, typed: string) => {
   const network = async (): Promise<Suggestion[]> => {
     const [udns, cudns] = await Promise.all([
       // Who may not see all namespaces sees one.
-      list(USER_DEFINED_NETWORKS).catch(() => list(USER_DEFINED_NETWORKS, namespace)),
-      list(CLUSTER_USER_DEFINED_NETWORKS).catch(() => []),
+      networks(USER_DEFINED_NETWORKS).catch(() => networks(USER_DEFINED_NETWORKS, namespace)),
+      networks(CLUSTER_USER_DEFINED_NETWORKS).catch(() => []),
     ]);
     return [
       ...udns.map(({ name, namespace: own = '' }) => ({
@@ -114,7 +136,13 @@ const listsOf = (client: KubeClient, namespace: string, typed: string) => {
     namespace: () => names(NAMESPACES),
     node: () => names(NODES),
     pod: () => inNamespace(PODS),
-    policy: () => withNamespace(NETWORK_POLICIES, typed),
+    policy: async () => {
+      if (typed.startsWith(MULTI)) return await withNamespace(MULTI_NETWORK_POLICIES, typed.slice(MULTI.length), MULTI);
+      if (typed.startsWith(FIREWALL))
+        return await withNamespace(EGRESS_FIREWALLS, typed.slice(FIREWALL.length), FIREWALL);
+      const kinds = [MULTI, FIREWALL].map((value) => ({ value, description: 'NAMESPACE/NAME of one' }));
+      return [...(await withNamespace(NETWORK_POLICIES, typed)), ...kinds];
+    },
     network,
     subject: async () => [...kinds, ...(await inNamespace(PODS).catch(() => []))],
     name: async ([kind]: readonly string[]) => {

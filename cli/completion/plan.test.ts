@@ -60,6 +60,8 @@ it('values of options', () => {
   expect(planOf('policy', '')).toEqual(['list', 'show', 'why', 'matrix']);
   expect(planOf('policy', 'show', '')).toBe('policy');
   expect(planOf('policy', 'why', 'red/a', '')).toBe('pod red/a');
+  expect(planOf('policy', 'matrix', '--network', '')).toBe('network');
+  expect(planOf('policy', 'matrix', 'red', '--ne')).toEqual(['--network']);
 });
 
 it('arguments', () => {

@@ -8,7 +8,7 @@ import type { KubeClient, ResourceType } from '../../kube/types.ts';
 import { createMirrors, type Mirrors } from './mirrors.ts';
 import type { SourceState } from './types.ts';
 
-type Reader = Pick<KubeClient, 'get' | 'list' | 'watch'>;
+type Reader = Pick<KubeClient, 'get' | 'list' | 'watch' | 'request'>;
 
 interface Watching {
   readonly mirrors: Mirrors;
@@ -65,6 +65,7 @@ const refusing = (client: Reader, resources: readonly ResourceType[], error: () 
     get: (...args) => client.get(...args),
     list: (resource, ...rest) => refused(resource) ?? client.list(resource, ...rest),
     watch: (resource, ...rest) => refused(resource) ?? client.watch(resource, ...rest),
+    request: (...args) => client.request(...args),
   };
 };
 

@@ -24,7 +24,7 @@ import { type Leader, type Snapshot, snapshotOf, type Unread } from '../cluster/
 import type { SourceState } from './types.ts';
 
 export interface MirrorsOptions {
-  readonly client: Pick<KubeClient, 'get' | 'list' | 'watch'>;
+  readonly client: Pick<KubeClient, 'get' | 'list' | 'watch' | 'request'>;
   /** Undefined: all. What belongs to no namespace is watched in any case. */
   readonly namespace?: string | undefined;
   /** Objects, or what is known of them, have changed. */

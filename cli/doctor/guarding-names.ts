@@ -23,6 +23,7 @@ const CHAINS = [
   'defaultPort',
   'managementIsolation',
   'managementIsolationPods',
+  'hostPortLoopback',
 ] as const satisfies readonly (keyof typeof NFT_CHAINS)[];
 
 const SETS = [

@@ -54,7 +54,7 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'drops of routers',
-    without: 'pods send as the management port of their network',
+    without: 'pods send as the management port of their network, and reach ports of pods as the gateway router',
     has: (part) => isRow(part, 'Logical_Router_Policy') && (isDropPolicy(part.key) || /\bdrop\b/.test(textOf(part))),
   },
   {
@@ -141,8 +141,8 @@ const DROPS = new RegExp(`\\bactions=(drop\\b|conjunction\\()|\\bconj_id=|->${FL
 const isDropPolicy = (key: string): boolean => DROP_POLICIES.has(key.split('/')[2] ?? '');
 
 const DROP_POLICIES: ReadonlySet<string> = new Set(
-  [ROUTER_POLICY_PRIORITIES.groupFrame, ROUTER_POLICY_PRIORITIES.managementSource].map(({ priority }) =>
-    String(priority),
+  (['groupFrame', 'managementSource', 'hostPorts'] as const).map((name) =>
+    String(ROUTER_POLICY_PRIORITIES[name].priority),
   ),
 );
 

@@ -1,5 +1,5 @@
 /** `udnctl explain pod`: why a pod can talk, or cannot. */
-import type { NetworkStatus, PodAttachmentStatus, PodStatus } from '../../api/agent-status.ts';
+import type { NetworkStatus, PodAttachmentStatus, PodStatus, ProblemStatus } from '../../api/agent-status.ts';
 import { PRIMARY_NETWORK_LABEL } from '../../api/names.ts';
 import { FAMILIES, type Family } from '../../net/ip.ts';
 import { type Check, type Explanation, missing, ok, unknown } from './check.ts';
@@ -11,11 +11,12 @@ import { attempt, type ExplainSources } from './sources.ts';
 export const explainPod = async (sources: ExplainSources, key: string): Promise<Explanation> => {
   const subject = `pod ${key}`;
   const asked = await attempt('agent', async () => {
-    const [pods, networks] = await Promise.all([sources.agent.pods(), sources.agent.networks()]);
-    return { pod: pods.find((one) => `${one.namespace}/${one.name}` === key), networks };
+    const { agent } = sources;
+    const [pods, networks, problems] = await Promise.all([agent.pods(), agent.networks(), agent.problems()]);
+    return { pod: pods.find((one) => `${one.namespace}/${one.name}` === key), networks, problems };
   });
   if ('failed' in asked) return { subject, checks: [asked.failed] };
-  const { pod, networks } = asked.value;
+  const { pod, networks, problems } = asked.value;
   if (pod === undefined) return { subject, checks: [notHere(key)] };
   const primary = pod.attachments.find(({ role }) => role === 'primary');
   const [policies, ...attachments] = await Promise.all([
@@ -24,7 +25,14 @@ export const explainPod = async (sources: ExplainSources, key: string): Promise<
   ]);
   return {
     subject,
-    checks: [...networkChecks(pod), ...ignoredChecks(pod), ...reportedChecks(pod), ...policies, ...attachments.flat()],
+    checks: [
+      ...networkChecks(pod),
+      ...ignoredChecks(pod),
+      ...reportedChecks(pod),
+      ...hostPortChecks(key, problems),
+      ...policies,
+      ...attachments.flat(),
+    ],
   };
 };
 
@@ -59,6 +67,12 @@ const ignoredChecks = ({ ignored = [] }: PodStatus): Check[] => ignored.map((mes
 const reportedChecks = ({ unreported }: PodStatus): Check[] =>
   unreported === undefined ? [] : [missing('network-status', unreported, 'see udnctl problems')];
 
+/** The pod works, and is not reached by ports of its node. */
+const hostPortChecks = (key: string, problems: readonly ProblemStatus[]): Check[] =>
+  problems
+    .filter(({ object, cause }) => object === `Pod/${key}` && cause === 'host-port-refused')
+    .map(({ message }) => missing('hostPort', message, 'see udnctl problems'));
+
 const attachmentChecks = async (
   sources: ExplainSources,
   pod: PodStatus,
@@ -69,6 +83,7 @@ const attachmentChecks = async (
     name: attachment.port,
     mac: attachment.mac,
     addresses: attachment.addresses.map((address) => address.split('/')[0] ?? ''),
+    standbyFor: attachment.standbyFor,
   };
   const [northbound, binding, plugged, inside] = await Promise.all([
     attempt('northbound port', () => northboundCheck(sources, port)),

@@ -33,6 +33,7 @@ const attachment = {
 };
 
 const pod: PodStatus = { namespace: 'red', name: 'a', uid: 'u', attachments: [attachment], state: 'ready' };
+const STANDBY: PodStatus = { ...pod, attachments: [{ ...attachment, standbyFor: 'red/source' }] };
 const node: NodeStatus = { name: 'n1' };
 
 const NORTHBOUND = {
@@ -149,6 +150,15 @@ describe('explain pod', () => {
     ]);
   });
 
+  it('says which ports of the node are not open, of this pod', async () => {
+    const problem = { severity: 'warning', cause: 'host-port-refused', message: 'TCP port 80 is not open' } as const;
+    const problems = ['Pod/red/a', 'Pod/red/b'].map((object) => ({ ...problem, object }));
+    const { missing } = await of({ agent: { ...sources().agent, problems: () => Promise.resolve(problems) } });
+    expect(missing).toEqual([
+      { what: 'hostPort', state: 'missing', found: 'TCP port 80 is not open', next: 'see udnctl problems' },
+    ]);
+  });
+
   it('says what the pod asks for in vain', async () => {
     const message = 'k8s.v1.cni.cncf.io/networks: red/storage: cni-args has no effect';
     const { lines, exitStatus } = await of({
@@ -161,6 +171,17 @@ describe('explain pod', () => {
     expect(lines.some((line) => line.endsWith(message))).toBe(true);
   });
 
+  it('finds the closed port of a pod that waits for its virtual machine as it has to be', async () => {
+    const { missing, lines } = await of({
+      agent: { ...sources().agent, pods: () => Promise.resolve([STANDBY]) },
+      northbound: memoryTables({
+        Logical_Switch_Port: [{ name: 'red.red_red_a', addresses: ['set', []], enabled: false }],
+      }),
+    });
+    expect(missing).toEqual([]);
+    expect(lines.some((line) => line.includes('the virtual machine runs in pod red/source'))).toBe(true);
+  });
+
   it.each<[string, Partial<ExplainSources>, string, RegExp]>([
     ['no northbound row', { northbound: memoryTables({}) }, 'northbound port', /no Logical_Switch_Port red.red_red_a/],
     [
@@ -170,6 +191,22 @@ describe('explain pod', () => {
       },
       'northbound port',
       /lacks 10\.100\.0\.3$/,
+    ],
+    [
+      'a port that is closed',
+      {
+        northbound: memoryTables({
+          Logical_Switch_Port: [{ name: 'red.red_red_a', addresses: '0a:58:0a:64:00:03 10.100.0.3', enabled: false }],
+        }),
+      },
+      'northbound port',
+      /is closed/,
+    ],
+    [
+      'a port that is open beside that of its virtual machine',
+      { agent: { ...sources().agent, pods: () => Promise.resolve([STANDBY]) } },
+      'northbound port',
+      /is open, and pod red\/source of the same virtual machine has its addresses$/,
     ],
     [
       'a binding to another chassis',

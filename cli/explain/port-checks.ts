@@ -10,21 +10,36 @@ export interface LogicalPort {
   readonly mac?: string | undefined;
   /** Without prefix lengths. */
   readonly addresses: readonly string[];
+  /** The pod of the same virtual machine that has the addresses now. */
+  readonly standbyFor?: string | undefined;
 }
 
 export const northboundCheck = async ({ northbound }: ExplainSources, port: LogicalPort): Promise<Check> => {
   const what = 'northbound port';
-  const row = await rowWith(northbound, 'Logical_Switch_Port', 'name', port.name, ['addresses', 'type']);
+  const row = await rowWith(northbound, 'Logical_Switch_Port', 'name', port.name, ['addresses', 'enabled']);
   if (row === undefined) {
     return missing(what, `no Logical_Switch_Port ${port.name}`, `see udnctl problems and udnctl diff`);
   }
   const has = setOf(row['addresses']).join(' ');
+  const isClosed = row['enabled'] === false;
+  if (port.standbyFor !== undefined) return standbyCheck(port.name, port.standbyFor, isClosed && has === '');
+  if (isClosed) return missing(what, `${port.name} is closed (enabled=false)`, 'udnctl diff shows the row');
   const lacking = [port.mac, ...port.addresses].filter((part) => part !== undefined && !has.split(' ').includes(part));
   if (lacking.length > 0) {
     return missing(what, `${port.name} has "${has}" and lacks ${lacking.join(', ')}`, 'udnctl diff shows the row');
   }
   return ok(what, `${port.name} ${has}`);
 };
+
+/** While a virtual machine moves, or has moved away. */
+const standbyCheck = (port: string, holder: string, isClosed: boolean): Check =>
+  isClosed
+    ? ok('northbound port', `${port} is closed: the virtual machine runs in pod ${holder}, which has its addresses`)
+    : missing(
+        'northbound port',
+        `${port} is open, and pod ${holder} of the same virtual machine has its addresses`,
+        'udnctl diff shows the row',
+      );
 
 export interface Binding {
   readonly checks: readonly Check[];

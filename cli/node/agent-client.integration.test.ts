@@ -32,12 +32,12 @@ const serve = (host: Reconciler, extras?: StatusExtras) => {
   return serveStatus(
     join(folder, 'agent.sock'),
     {
+      ...noPolicies,
       node: 'node1',
       facts: cluster.facts,
       registry: new AttachmentRegistry(),
       ports: new FakePorts(),
       podFailures: { of: () => undefined, entries: () => [] },
-      ...noPolicies,
       shortageOf: () => undefined,
       statusProblemOf: () => undefined,
       isHere: () => true,

@@ -55,8 +55,8 @@ export interface AgentClient {
   policies(about?: PoliciesQuestion): Promise<PoliciesStatus>;
   /** What policies say at one end of a connection. */
   policyEnd(question: PolicyQuestion): Promise<PolicyEndStatus>;
-  /** Between the pods of a namespace. */
-  policyMatrix(namespace: string): Promise<PolicyMatrixStatus>;
+  /** Between the pods of a namespace, on their own network or a secondary one. */
+  policyMatrix(namespace: string, network?: string): Promise<PolicyMatrixStatus>;
 }
 
 /** A policy or a pod by `namespace/name`, or names of sets that ACLs name, with commas. */
@@ -97,7 +97,10 @@ export const connectAgent = (socketPath: string): AgentClient => {
       const words = { ...question, ...(network !== undefined && { network }), ...wordsOf(packet) };
       return ask(`/v1/policy-end?${new URLSearchParams(words)}`, policyEndSchema);
     },
-    policyMatrix: (namespace) => ask(`/v1/policy-matrix/${encodeURIComponent(namespace)}`, policyMatrixSchema),
+    policyMatrix: (namespace, network) => {
+      const query = network === undefined ? '' : `?${new URLSearchParams({ network })}`;
+      return ask(`/v1/policy-matrix/${encodeURIComponent(namespace)}${query}`, policyMatrixSchema);
+    },
   };
 };
 

@@ -9,10 +9,14 @@ import { matrixSchema, mergedMatrix, type PolicyMatrix } from './matrix.ts';
 import { answerOfNode } from './on-node.ts';
 import { type Probed, probedSchema, type Targets } from './probe/connect.ts';
 
-/** @throws CliError for a namespace with more pods than a matrix has */
+/**
+ * @param network a secondary one; undefined: the pods' own
+ * @throws CliError for a namespace with more pods than a matrix has
+ */
 export const matrixOfNodes = async (
   tools: NodeTools,
   namespace: string,
+  network?: string,
 ): Promise<{ readonly matrix: PolicyMatrix; readonly nodes: readonly string[] }> => {
   const { items } = await tools.client.list(PODS, { namespace, limit: MAX_PODS + 1 });
   if (items.length > MAX_PODS)
@@ -20,7 +24,7 @@ export const matrixOfNodes = async (
   const nodes = new Set(
     items.flatMap((item) => parseWith(podSchema, item, 'a pod of the API server').spec.nodeName ?? []),
   );
-  const words = ['policy', 'matrix', '--output=json', '--', namespace];
+  const words = ['policy', 'matrix', '--output=json', ...optionOf(network), '--', namespace];
   const asked = await askAll(tools, [...nodes].sort(), words, matrixSchema);
   return { matrix: mergedMatrix(asked.answers, asked.failed), nodes: [...nodes].sort() };
 };
@@ -30,15 +34,20 @@ export const probeOnNodes = async (
   tools: NodeTools,
   nodes: readonly string[],
   namespace: string,
-  { addresses, ports }: Targets,
+  { addresses, ports, network }: Targets,
 ): Promise<Probed> => {
-  const words = ['policy', 'probe', '--output=json', '--', namespace, addresses.join(), ports.join()];
+  const words = [
+    ...['policy', 'probe', '--output=json', ...optionOf(network)],
+    ...['--', namespace, addresses.join(), ports.join()],
+  ];
   const { answers, failed } = await askAll(tools, nodes, words, probedSchema);
   return {
     results: answers.flatMap(({ results }) => results),
     unknown: [...failed, ...answers.flatMap(({ unknown }) => unknown)],
   };
 };
+
+const optionOf = (network: string | undefined): string[] => (network === undefined ? [] : [`--network=${network}`]);
 
 const askAll = async <Answer extends z.ZodType>(
   tools: NodeTools,

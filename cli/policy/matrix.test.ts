@@ -172,6 +172,32 @@ describe('policy matrix', () => {
     expect(differences).toHaveLength(1);
   });
 
+  it('is of the network that is asked about, and of an agent that knows such matrices', async () => {
+    const flat = {
+      ...{ network: 'flat', nad: 'red/flat', role: 'secondary', interface: 'net1', addresses: ['10.9.0.4/24'] },
+      ...{ port: 'flat-b', installed: true },
+    } as const;
+    const asked: unknown[] = [];
+    const here = (network: string | undefined) =>
+      matrixHere(
+        {
+          agent: {
+            policyMatrix: (...question) => {
+              asked.push(question);
+              return Promise.resolve({ pods: ['red/b'], ends: [], ...(network !== undefined && { network }) });
+            },
+            pods: () => Promise.resolve([{ ...pod('b', '10.0.0.4'), attachments: [flat] }]),
+          },
+          northbound: memoryTables(ROWS),
+        },
+        'red',
+        'flat',
+      );
+    expect(await here('flat')).toMatchObject({ pods: ['red/b'], addresses: { 'red/b': ['10.9.0.4'] } });
+    expect(asked).toEqual([['red', 'flat']]);
+    await expect(here(undefined)).rejects.toThrow('the agent is older, and knows matrices of own networks only');
+  });
+
   it('does not say "allowed" for ends of nodes that were not asked', async () => {
     const { lines, exitStatus } = matrixOutput(
       mergedMatrix(

@@ -1,4 +1,4 @@
-/** `udnctl policy matrix NAMESPACE`: who may connect to whom by policies, and whether the rows say the same. */
+/** `udnctl policy matrix NAMESPACE [--network NETWORK]`: who may connect to whom by policies, and whether the rows say the same. */
 import { z } from 'zod';
 import type { PodStatus } from '../../api/agent-status.ts';
 import { type PolicyEndStatus, policyEndSchema } from '../../api/policy-status.ts';
@@ -34,11 +34,20 @@ interface MatrixSources {
   readonly northbound: Transact;
 }
 
-/** @throws CliError for more pods than a matrix has */
-export const matrixHere = async ({ agent, northbound }: MatrixSources, namespace: string): Promise<PolicyMatrix> => {
-  const [{ pods, ends, message }, statuses] = await Promise.all([agent.policyMatrix(namespace), agent.pods()]);
+/**
+ * @param network a secondary one; undefined: the pods' own
+ * @throws CliError for more pods than a matrix has, and for what is no secondary network
+ */
+export const matrixHere = async (
+  { agent, northbound }: MatrixSources,
+  namespace: string,
+  network?: string,
+): Promise<PolicyMatrix> => {
+  const [answer, statuses] = await Promise.all([agent.policyMatrix(namespace, network), agent.pods()]);
+  const { pods, ends, message } = answer;
   if (message !== undefined) throw new CliError(message, 2);
-  const addresses = addressesIn(namespace, statuses);
+  if (answer.network !== network) throw new CliError('the agent is older, and knows matrices of own networks only', 2);
+  const addresses = addressesIn(namespace, statuses, network);
   try {
     const programmed = await readProgrammed(northbound);
     const differences = ends.flatMap((end) => differencesOf(end, programmed, statuses));
@@ -57,15 +66,19 @@ export const mergedMatrix = (parts: readonly PolicyMatrix[], unknown: readonly s
   unknown: [...unknown, ...parts.flatMap((part) => part.unknown)],
 });
 
-/** By `namespace/name`. */
-export const addressesIn = (namespace: string, pods: readonly PodStatus[]): PolicyMatrix['addresses'] =>
+/** By `namespace/name`, on the network that is asked about. */
+const addressesIn = (
+  namespace: string,
+  pods: readonly PodStatus[],
+  network: string | undefined,
+): PolicyMatrix['addresses'] =>
   Object.fromEntries(
     pods
       .filter((pod) => pod.namespace === namespace)
       .map((pod): [string, string[]] => [
         `${namespace}/${pod.name}`,
         pod.attachments
-          .filter(({ role }) => role === 'primary')
+          .filter((one) => (network === undefined ? one.role === 'primary' : one.network === network))
           .flatMap(({ addresses }) => addresses.map((address) => address.split('/')[0] ?? '')),
       ]),
   );

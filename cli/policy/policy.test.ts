@@ -183,6 +183,13 @@ describe('policy why', () => {
     );
   });
 
+  it('names what decides without a rule, as nobody can follow it', () => {
+    const notFollowed = ['EgressFirewall/red/default: spec.egress[0].to.dnsName: "*.example.com" is a wildcard'];
+    expect(whyOutput({ egress: end('denied', { notFollowed }) }, undefined).lines).toContain(
+      `    cannot be followed: ${notFollowed[0]}`,
+    );
+  });
+
   it('says what both ends let through, where no port is asked for', () => {
     const l4 = (...ports: [number, number][]) => ({ protocol: 'tcp' as const, ports });
     const part = (direction: PolicyEndStatus['direction'], ...ports: [number, number][]) =>

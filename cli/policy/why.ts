@@ -109,11 +109,15 @@ const partText = (ends: readonly PolicyEndStatus[]): string => {
     : texts.map(({ family, text }) => `IPv${family} ${text === '-' ? 'nothing' : text}`).join(', ');
 };
 
-const endLines = ({ direction, pod, verdict, message, isolatedBy, families }: PolicyEndStatus): readonly string[] => [
-  `  ${direction === 'Egress' ? 'egress of' : 'ingress of'} ${pod}: ${verdict}: ${message}`,
-  ...(isolatedBy.length === 0 ? [] : [`    isolated by ${isolatedBy.join(', ')}`]),
-  ...rulesLines(families).map((line) => `    ${line}`),
-];
+const endLines = (end: PolicyEndStatus): readonly string[] => {
+  const { direction, pod, verdict, message, isolatedBy, families, notFollowed = [] } = end;
+  return [
+    `  ${direction === 'Egress' ? 'egress of' : 'ingress of'} ${pod}: ${verdict}: ${message}`,
+    ...(isolatedBy.length === 0 ? [] : [`    isolated by ${isolatedBy.join(', ')}`]),
+    ...rulesLines(families).map((line) => `    ${line}`),
+    ...notFollowed.map((text) => `    cannot be followed: ${text}`),
+  ];
+};
 
 /** Of many rules that do not fit, nobody reads all. */
 const MAX_OTHERS = 10;

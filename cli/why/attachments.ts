@@ -150,9 +150,11 @@ const secondary = (key: string, nadKey: string, interfaceName: string, scene: Sc
 
 /** Keys of a NAD that is not ours are the other plugin's. */
 const ignoredIn = (pod: PodState, scene: Scene): readonly Finding[] =>
-  ignoredRequests(pod.annotations, pod.key).flatMap(({ nad, message }) =>
-    nad === undefined || scene.nads.get(nad)?.conf !== undefined ? [warning('request', message)] : [],
-  );
+  ignoredRequests(pod.annotations, pod.key).flatMap(({ nad, message, refuses = false }) => {
+    if (nad !== undefined && scene.nads.get(nad)?.conf === undefined) return [];
+    if (!refuses) return [warning('request', message)];
+    return [blocked('request', 'request-refused', message, 'recreate the pod without it')];
+  });
 
 const attachmentOf = (
   { name, topology }: NetConf,

@@ -14,8 +14,9 @@ export const ignoredByNetworks = (
   registry: NetworkRegistry,
 ): readonly string[] => {
   if (!pod.isActive) return [];
-  const requests = ignoredRequests(pod.annotations, pod.key).flatMap(({ nad, message }) =>
-    nad === undefined || registry.nad(nad) !== undefined ? [message] : [],
+  // What refuses the pod, its node says.
+  const requests = ignoredRequests(pod.annotations, pod.key).flatMap(({ nad, message, refuses = false }) =>
+    !refuses && (nad === undefined || registry.nad(nad) !== undefined) ? [message] : [],
   );
   return [...requests, ...ignoredByNodes(pod, labels, registry)];
 };

@@ -31,7 +31,7 @@ describe('a localnet', () => {
     const network = localnet({ subnets: ['10.40.0.0/24'], excludeSubnets: ['10.40.0.0/30'], vlan });
     await cluster.createAndSettle(namespace('a', { team: 'a' }), cudn('lan', TEAM_A, network));
     expect(await configOf('a/lan')).toEqual({
-      cniVersion: '1.1.0',
+      cniVersion: '1.0.0',
       type: 'ovn-k8s-cni-overlay',
       name: 'cluster_udn_lan',
       netAttachDefName: 'a/lan',

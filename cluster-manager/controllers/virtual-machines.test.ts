@@ -54,6 +54,19 @@ describe('a virtual machine', () => {
     expect(await addressOf('ns/b', 'ns/net')).toBe('10.20.0.3/16');
   });
 
+  it('is another one when its object is another one, whatever its host name', async () => {
+    const machine = (key: string, uid: string) =>
+      pod(key, {
+        labels: { ...VM.labels, 'kubevirt.io/created-by': uid },
+        annotations: { 'kubevirt.io/allow-pod-bridge-network-live-migration': '' },
+      });
+    cluster.start();
+    await cluster.createAndSettle(tenant('ns'), layer2Udn('ns/net', ['10.20.0.0/16']), machine('ns/from', 'u1'));
+    await cluster.createAndSettle(machine('ns/to', 'u1'), machine('ns/other', 'u2'));
+    const addresses = await Promise.all(['from', 'to', 'other'].map((name) => addressOf(`ns/${name}`, 'ns/net')));
+    expect(addresses).toEqual(['10.20.0.3/16', '10.20.0.3/16', '10.20.0.4/16']);
+  });
+
   it('is another one in another namespace of its network, whatever its name', async () => {
     const shared = { topology: 'Layer2', layer2: { role: 'Primary', subnets: ['10.20.0.0/16'] } };
     const annotations = { 'kubevirt.io/allow-pod-bridge-network-live-migration': '' };

@@ -1,6 +1,7 @@
 /** What the cluster manager keeps of a Pod. */
 import { KUBEVIRT, POD_ANNOTATIONS } from '../../api/names.ts';
 import { readJson } from '../../api/parse.ts';
+import { machineIdentity } from '../../api/virtual-machine.ts';
 import { isRecord } from '../../kube/is-record.ts';
 import { equalBut } from '../../kube/json-equal.ts';
 import { annotationRoom } from './annotation-room.ts';
@@ -19,7 +20,7 @@ export interface PodFacts {
   readonly activeOn: string;
   /** On its node's network: where, and which of the node's addresses it has, by its status. */
   readonly host: HostNetworkPod | undefined;
-  /** The virtual machine that runs in it. */
+  /** The virtual machine of its namespace that runs in it (`machineIdentity`). */
   readonly machine: string | undefined;
   /** Its machine takes the pod's addresses along when it moves to another pod. */
   readonly sharesWithMachine: boolean;
@@ -51,7 +52,7 @@ export interface HostNetworkPod {
 export const podFacts = (object: unknown): PodFacts => {
   const { metadata, spec, status } = parsePod(object);
   const { annotations, labels } = metadata;
-  const machine = labels[KUBEVIRT.machine];
+  const machine = machineIdentity(labels);
   const isCompleted = status?.phase === 'Succeeded' || status?.phase === 'Failed';
   const key = `${metadata.namespace}/${metadata.name}`;
   const isActive = (spec?.nodeName ?? '') !== '' && spec?.hostNetwork !== true && !isCompleted;

@@ -7,6 +7,9 @@ import { refuseOverlaps } from '../../api/network-overlap.ts';
 import type { NetworkFacts, NetworkSpec } from '../facts/network-facts.ts';
 import { transitSubnetsFor } from './transit-subnets.ts';
 
+/** For Multus, which refuses the default route of a pod by a result of 1.1.0 (docs/adr/0130-speak-cni-1-0-to-multus.md). */
+const CNI_VERSION = '1.0.0';
+
 /**
  * The same for every namespace but for the NAD's own name.
  * @throws ApiError with the message for the network's condition: what is wrong, overlaps, or is not supported yet
@@ -47,7 +50,7 @@ const toNetConf = (spec: NetworkSpec, name: string, netAttachDefName: string, cl
         );
   const cidrs = subnets.map(({ cidr }) => cidr);
   return {
-    cniVersion: '1.1.0',
+    cniVersion: CNI_VERSION,
     name,
     netAttachDefName,
     topology: layer3 === undefined ? 'layer2' : 'layer3',
@@ -71,7 +74,7 @@ const localnetConf = (
   netAttachDefName: string,
   cluster: ClusterConfig,
 ): NetConf => ({
-  cniVersion: '1.1.0',
+  cniVersion: CNI_VERSION,
   name,
   netAttachDefName,
   topology: 'localnet',

@@ -55,7 +55,7 @@ describe('rendered NAD', () => {
       },
       spec: {
         config:
-          '{"cniVersion":"1.1.0","joinSubnet":"100.65.0.0/16,fd99::/64","mtu":1300,"name":"green_net","netAttachDefName":"green/net","role":"primary","subnets":"203.203.0.0/16/24,fd20::/48","topology":"layer3","type":"ovn-k8s-cni-overlay"}',
+          '{"cniVersion":"1.0.0","joinSubnet":"100.65.0.0/16,fd99::/64","mtu":1300,"name":"green_net","netAttachDefName":"green/net","role":"primary","subnets":"203.203.0.0/16/24,fd20::/48","topology":"layer3","type":"ovn-k8s-cni-overlay"}',
       },
     });
   });
@@ -73,7 +73,7 @@ describe('rendered NAD', () => {
 
   it('of a secondary network has neither join nor transit subnets', () => {
     expect(config(udnFacts(layer2Udn('ns/n', ['10.20.0.0/16'], { role: 'Secondary' })))).toEqual({
-      cniVersion: '1.1.0',
+      cniVersion: '1.0.0',
       type: 'ovn-k8s-cni-overlay',
       name: 'ns_n',
       netAttachDefName: 'ns/n',
@@ -193,7 +193,7 @@ describe('plan', () => {
     const joinSubnet = 'fd99::/64,100.65.0.0/16';
     const same = [
       reversed,
-      (config: Record<string, unknown>) => ({ ...config, cniVersion: '1.0.0', joinSubnet, mtu: 0, transport: '' }),
+      (config: Record<string, unknown>) => ({ ...config, cniVersion: '1.1.0', joinSubnet, mtu: 0, transport: '' }),
       // Of before the transit subnet was configured.
       ({ transitSubnet: _, ...config }: Record<string, unknown>) => config,
     ];

@@ -26,19 +26,26 @@ export interface WatchFault {
   readonly pieces?: number;
 }
 
-export interface FaultyClient extends Pick<KubeClient, 'list' | 'watch'> {
+export interface FaultyClient extends Pick<KubeClient, 'list' | 'watch' | 'request'> {
+  /** What it answers when it is asked for what is served; undefined: what it serves. */
+  discovery: (() => unknown) | undefined;
   /** Faults of the next lists and watches, in order; undefined: nothing happens to that one. */
   readonly lists: (ListFault | undefined)[];
   readonly watches: (WatchFault | undefined)[];
   readonly calls: string[];
 }
 
-export const createFaultyClient = (client: Pick<KubeClient, 'list' | 'watch'>): FaultyClient => {
+export const createFaultyClient = (client: Pick<KubeClient, 'list' | 'watch' | 'request'>): FaultyClient => {
   const [lists, watches, calls]: [FaultyClient['lists'], FaultyClient['watches'], string[]] = [[], [], []];
-  return {
+  const faulty: FaultyClient = {
+    discovery: undefined,
     lists,
     watches,
     calls,
+    request: async (request, signal) => {
+      calls.push(`${request.method} ${request.path}`);
+      return faulty.discovery === undefined ? await client.request(request, signal) : faulty.discovery();
+    },
     list: async (resource, options, signal): Promise<KubeList> => {
       calls.push(`list${options?.continue === undefined ? '' : ' more'}`);
       const fault = lists.shift();
@@ -53,6 +60,7 @@ export const createFaultyClient = (client: Pick<KubeClient, 'list' | 'watch'>): 
       return fault === undefined ? stream : spoiled(stream, fault, signal);
     },
   };
+  return faulty;
 };
 
 async function* spoiled(stream: WatchStream, fault: WatchFault, signal: AbortSignal | undefined) {

@@ -38,4 +38,4 @@ export const createIndexes = <T, I extends string>(functions: IndexFunctions<T, 
   };
 };
 
-const NO_KEYS: IndexKeys = [];
+export const NO_KEYS: IndexKeys = [];

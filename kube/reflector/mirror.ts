@@ -6,12 +6,13 @@ import { isAbsentResource, isTooManyRequests, isTransient, isUnavailable, KubeEr
 import { keyOf } from '../object-key.ts';
 import { isAway, type Outage } from '../outage.ts';
 import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../types.ts';
+import { isListed } from './discovery.ts';
 import { listAll } from './list-all.ts';
 import type { ReflectorObservation, ReflectorTimings } from './types.ts';
 import { type WatchEnd, watchSession } from './watch-session.ts';
 
 export interface MirrorOptions {
-  readonly client: Pick<KubeClient, 'list' | 'watch'>;
+  readonly client: Pick<KubeClient, 'list' | 'watch' | 'request'>;
   readonly resource: ResourceType;
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
@@ -30,6 +31,7 @@ export interface MirrorOptions {
 }
 
 interface MirrorStore {
+  readonly size: number;
   /** @returns its key */
   put(object: KubeObject): ObjectKey;
   remove(key: ObjectKey): void;
@@ -102,14 +104,19 @@ const list = async (options: MirrorOptions, state: State, signal: AbortSignal): 
     return NO_PAUSE;
   } catch (error) {
     if (signal.aborted) return NO_PAUSE;
-    return listFailed(options, state, error);
+    return await listFailed(options, state, error, signal);
   }
 };
 
-const listFailed = (options: MirrorOptions, state: State, error: unknown): Pause => {
+const listFailed = async (
+  options: MirrorOptions,
+  state: State,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<Pause> => {
   const isGone = isAway(error);
   if (!isGone) options.outage.answered(error);
-  if (options.optional && isAbsentResource(error)) return pause(absent(options, state, error));
+  if (options.optional && isAbsentResource(error)) return pause(await absent(options, state, error, signal));
   state.absences = 0;
   state.listFailures += 1;
   return pause(failed(options, 'list', error, state.listFailures), isGone);
@@ -118,13 +125,11 @@ const listFailed = (options: MirrorOptions, state: State, error: unknown): Pause
 /**
  * A server says so too while a definition is not established yet, or its own cache of definitions is not filled: what was there stays until
  * it has said so several times, and who starts then does not take it for empty, or what an earlier run has written would be removed. A
- * definition that is deleted takes its objects with it, and the watch tells of each.
+ * definition that is deleted takes its objects with it, and the watch tells of each. What would be lost by it, the server's own lists
+ * have to confirm: a proxy may have answered.
  */
-const absent = (
-  { timings, observe, store, isServing, onContact, onSynced }: MirrorOptions,
-  state: State,
-  error: unknown,
-): number => {
+const absent = async (options: MirrorOptions, state: State, error: unknown, signal: AbortSignal): Promise<number> => {
+  const { timings, observe, store, isServing, onContact, onSynced } = options;
   if (!isServing()) {
     state.listFailures += 1;
     return timings.doubtMs * Math.min(state.listFailures, MOST_DOUBTS);
@@ -136,12 +141,28 @@ const absent = (
     observe({ kind: 'failed', phase: 'list', error, retryInMs: timings.absentMs });
     return timings.absentMs;
   }
+  // Nothing is lost by what is known already: it costs no question.
+  const doubt = state.isKnown && store.size === 0 ? undefined : await doubtOf(options, error, signal);
+  if (doubt !== undefined) {
+    const retryInMs = state.isKnown ? timings.absentMs : timings.doubtMs * MOST_DOUBTS;
+    if (!signal.aborted) observe({ kind: 'failed', phase: 'list', error: doubt, retryInMs });
+    return retryInMs;
+  }
   state.isKnown = true;
   store.retain(new Set());
   onContact();
   observe({ kind: 'absent' });
   onSynced();
   return timings.absentMs;
+};
+
+/** Why what was said is not believed. */
+const doubtOf = async ({ client, resource }: MirrorOptions, error: unknown, signal: AbortSignal): Promise<unknown> => {
+  try {
+    return (await isListed(client, resource, signal)) ? error : undefined;
+  } catch (unconfirmed) {
+    return unconfirmed;
+  }
 };
 
 const watch = async (options: MirrorOptions, state: State, signal: AbortSignal): Promise<Pause> => {

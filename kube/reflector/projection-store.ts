@@ -1,9 +1,11 @@
 /** Projections by key, their indexes, and who wants to hear of changes. Synchronous: no clock, no I/O. */
+import { DenseMap } from '../../base/dense-map.ts';
 import { errorOf } from '../../base/error-message.ts';
 import { ownText } from '../../base/own-text.ts';
 import { jsonEqual } from '../json-equal.ts';
 import { keyOf } from '../object-key.ts';
 import type { KubeObject, ObjectKey } from '../types.ts';
+import { type Entry, entryOf } from './entry.ts';
 import { createIndexes, type IndexFunctions, type IndexKeys } from './indexes.ts';
 import { createSubscribers } from './subscribers.ts';
 import type { BadObject, ObjectCache, ReflectorObservation } from './types.ts';
@@ -25,18 +27,11 @@ export interface ProjectionStore<T, I extends string> extends Omit<ObjectCache<T
   readonly bad: ReadonlyMap<ObjectKey, BadObject>;
 }
 
-interface Entry<T> {
-  readonly value: T;
-  /** Of the object when it was projected: the same version again needs no work. */
-  readonly resourceVersion: string;
-  readonly indexKeys: IndexKeys;
-}
-
 export const createProjectionStore = <T, I extends string>(
   options: ProjectionStoreOptions<T, I>,
 ): ProjectionStore<T, I> => {
   const { project, equal = jsonEqual, observe } = options;
-  const entries = new Map<ObjectKey, Entry<T>>();
+  const entries = new DenseMap<Entry<T>>();
   const bad = new Map<ObjectKey, BadObject>();
   const indexes = createIndexes(options.indexes);
   const subscribers = createSubscribers<T>((key, error) => observe({ kind: 'handler-failed', key, error }));
@@ -110,21 +105,16 @@ export const createProjectionStore = <T, I extends string>(
   };
 };
 
-/** Field by field: V8 gives what is copied and extended a second object for what is added. */
-const entryOf = <T>({ value, indexKeys }: Omit<Entry<T>, 'resourceVersion'>, resourceVersion: string): Entry<T> => ({
-  value,
-  resourceVersion,
-  indexKeys,
-});
+type Entries<T> = Pick<DenseMap<Entry<T>>, 'get' | 'has' | 'keys' | 'values' | typeof Symbol.iterator>;
 
 const knownVersion = <T>(
-  entries: ReadonlyMap<ObjectKey, Entry<T>>,
+  entries: Entries<T>,
   bad: ReadonlyMap<ObjectKey, BadObject>,
   key: ObjectKey,
 ): string | undefined => entries.get(key)?.resourceVersion ?? bad.get(key)?.resourceVersion;
 
 const readers = <T, I extends string>(
-  entries: ReadonlyMap<ObjectKey, Entry<T>>,
+  entries: Entries<T>,
   indexes: ReturnType<typeof createIndexes<T, I>>,
 ): Pick<ObjectCache<T, I>, 'get' | 'has' | 'keys' | 'values' | 'entries' | 'byIndex' | 'keysByIndex'> => ({
   get: (key) => entries.get(key)?.value,
@@ -140,10 +130,10 @@ const readers = <T, I extends string>(
     }),
 });
 
-function* valuesOf<T>(entries: ReadonlyMap<ObjectKey, Entry<T>>): Generator<T, undefined> {
+function* valuesOf<T>(entries: Entries<T>): Generator<T, undefined> {
   for (const { value } of entries.values()) yield value;
 }
 
-function* pairsOf<T>(entries: ReadonlyMap<ObjectKey, Entry<T>>): Generator<[ObjectKey, T], undefined> {
+function* pairsOf<T>(entries: Entries<T>): Generator<[ObjectKey, T], undefined> {
   for (const [key, { value }] of entries) yield [key, value];
 }

@@ -202,9 +202,9 @@ it('mirrors of a server that was away for long are all back soon after the first
   const refuse = { throw: reset() };
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
   let isAway = true;
-  const client: Pick<KubeClient, 'list' | 'watch'> = {
+  const client: Pick<KubeClient, 'list' | 'watch' | 'request'> = {
+    ...bench.client,
     list: (...args) => (isAway ? Promise.reject(refuse.throw) : bench.client.list(...args)),
-    watch: (...args) => bench.client.watch(...args),
   };
   const mirrors = await Promise.all(names.map(() => start({ client, outage, random: () => 0.999 })));
   const tries = (): number => bench.observed.filter(({ kind }) => kind === 'failed').length;

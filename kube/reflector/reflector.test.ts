@@ -220,6 +220,54 @@ describe('a resource that is not served', () => {
     expect(bench.changes).toEqual(['added default/a  1']);
   });
 
+  const NO_RESOURCES = () => ({ kind: 'APIResourceList', resources: [] });
+  const forbidden = () => {
+    throw status(403);
+  };
+  const notFound = () => {
+    throw goPage();
+  };
+  /** That of Go's HTTP server, which the API server has for groups that it does not know. */
+  const goPage = () => new KubeError('ERR_KUBE_STATUS', 'list: 404 page not found (404)', { status: 404 });
+
+  it.each([
+    ['that serve it', undefined],
+    ['that are not found either', notFound],
+    ['that are none', () => ({ kind: 'APIVersions' })],
+  ])('is not taken for empty by the page of Go’s HTTP server, with lists %s', async (_, discovery) => {
+    await write('a', '1');
+    const outage = createOutage({ clock: bench.clock, random: () => 0 });
+    const reflector = await start({ optional: true, outage });
+    bench.faulty.discovery = discovery;
+    bench.faulty.watches.push({ throw: status(410) });
+    bench.cluster.disconnectWatches();
+    bench.faulty.lists.push(...Array.from({ length: 20 }, () => ({ throw: goPage() })));
+    await bench.clock.advance(300_000);
+    expect([reflector.size, kinds().includes('absent')]).toEqual([1, false]);
+    // Who starts then does not take it for empty, either.
+    const later = await start({ optional: true, outage });
+    await bench.clock.advance(10_000);
+    expect(later.synced).toBe(false);
+    bench.faulty.lists.length = 0;
+    await bench.clock.advance(60_000);
+    expect([later.synced, later.size, reflector.size]).toEqual([true, 1, 1]);
+  });
+
+  it.each([
+    ['lack it', NO_RESOURCES],
+    ['are forbidden', forbidden],
+  ])('is gone by that page where the lists %s, and nobody asks for lists again', async (_, discovery) => {
+    await write('a', '1');
+    const reflector = await start({ optional: true });
+    bench.faulty.discovery = discovery;
+    bench.faulty.watches.push({ throw: status(410) });
+    bench.cluster.disconnectWatches();
+    bench.faulty.lists.push(...Array.from({ length: 20 }, () => ({ throw: goPage() })));
+    await bench.clock.advance(300_000);
+    expect([reflector.size, kinds().includes('absent')]).toEqual([0, true]);
+    expect(bench.faulty.calls.filter((call) => call.startsWith('GET'))).toEqual(['GET /api/v1']);
+  });
+
   it('is not taken for empty because of a page of a proxy', async () => {
     const page = new KubeError('ERR_KUBE_STATUS', 'list: <h1>404 page not found</h1> (404)', { status: 404 });
     await write('a', '1');
@@ -247,6 +295,7 @@ describe('a resource that is not served', () => {
     const [lost, absent] = [{ throw: status(410) }, { throw: absentResource() }];
     bench.faulty.watches.push(lost, lost);
     bench.faulty.lists.push(undefined, absent, undefined, absent, absent);
+    bench.faulty.discovery = NO_RESOURCES;
     const reflector = await start({ optional: true });
     expect(bench.faulty.lists.length).toBe(3);
     await bench.clock.advance(32_000);

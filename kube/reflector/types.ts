@@ -3,7 +3,7 @@ import type { Outage } from '../outage.ts';
 import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../types.ts';
 
 export interface ReflectorOptions<T, I extends string = never> {
-  readonly client: Pick<KubeClient, 'list' | 'watch'>;
+  readonly client: Pick<KubeClient, 'list' | 'watch' | 'request'>;
   readonly resource: ResourceType;
   /** Absent: all namespaces. */
   readonly namespace?: string | undefined;
@@ -21,8 +21,8 @@ export interface ReflectorOptions<T, I extends string = never> {
   /** Under which keys a value is found by `byIndex`. */
   readonly indexes?: Readonly<Record<I, (value: T, key: ObjectKey) => readonly string[]>> | undefined;
   /**
-   * The resource may not be served (a CRD that is not installed): that counts as synced and empty, and is asked for
-   * again from time to time. Default false: it is waited for.
+   * The resource may not be served (a CRD that is not installed): that counts as synced and empty once the
+   * server's own lists of what it serves lack it, too, and is asked for again from time to time. Default false: it is waited for.
    */
   readonly optional?: boolean | undefined;
   readonly timings?: Partial<ReflectorTimings> | undefined;

@@ -2,6 +2,7 @@
  * Answers whether a set has an element without walking through it, and changes large sets without copying them. Values are plain arrays; an
  * index of where each element is, is made beside an array when it is first asked for and is large enough.
  */
+import { PositionTable } from './position-table.ts';
 import type { Scalar, SetValue } from './value.ts';
 
 /** Below this many elements a walk, or a copy, is as fast. */
@@ -15,10 +16,10 @@ export interface Toggled {
 }
 
 export class ElementIndex {
-  readonly #indexes = new WeakMap<SetValue, Map<Scalar, number>>();
+  readonly #indexes = new WeakMap<SetValue, PositionTable>();
 
   has(set: SetValue, element: Scalar): boolean {
-    return set.length < INDEXED_FROM ? set.includes(element) : this.#indexOf(set).has(element);
+    return set.length < INDEXED_FROM ? set.includes(element) : this.#indexOf(set).find(element) >= 0;
   }
 
   /**
@@ -36,26 +37,43 @@ export class ElementIndex {
     return { value: added.length === 0 ? kept : kept.concat(added), added, removed };
   }
 
-  #indexOf(set: SetValue): Map<Scalar, number> {
+  /** Puts texts of others in the place of elements that are equal to them, where the set is large. @see RowStore.shareTexts */
+  share(set: SetValue, elements: SetValue | undefined, own: (text: string) => string | undefined): void {
+    if (set.length < INDEXED_FROM) return;
+    const positions = elements?.map((element) => this.#indexOf(set).find(element)) ?? set.keys();
+    for (const position of positions) {
+      const text = set[position];
+      const shared = typeof text === 'string' ? own(text) : undefined;
+      if (shared !== undefined && shared === text) (set as Scalar[])[position] = shared;
+    }
+  }
+
+  #indexOf(set: SetValue): PositionTable {
     const known = this.#indexes.get(set);
     if (known !== undefined) return known;
-    const index = new Map(set.map((element, position) => [element, position]));
+    const index = new PositionTable(set);
     this.#indexes.set(set, index);
     return index;
   }
 }
 
 /** The last element takes the place of one that goes: the order of a set means nothing. */
-const change = (set: Scalar[], index: Map<Scalar, number>, added: SetValue, removed: SetValue): void => {
+const change = (set: Scalar[], index: PositionTable, added: SetValue, removed: SetValue): void => {
   for (const element of removed) {
-    const position = index.get(element);
-    const last = set.pop();
+    const position = index.find(element);
+    const last = set.at(-1);
+    if (position < 0 || last === undefined) continue;
     index.delete(element);
-    if (position === undefined || last === undefined || last === element) continue;
-    set[position] = last;
-    index.set(last, position);
+    if (last !== element) {
+      index.move(last, position);
+      set[position] = last;
+    }
+    set.pop();
   }
-  for (const element of added) index.set(element, set.push(element) - 1);
+  for (const element of added) {
+    set.push(element);
+    index.add(element);
+  }
 };
 
 const without = (set: SetValue, removed: SetValue): SetValue => {

@@ -1,6 +1,6 @@
 /** The tables of a replica, their indexes, and who waits for rows; without types and without I/O. */
 import { ElementIndex } from '../codec/element-index.ts';
-import type { Scalar } from '../codec/value.ts';
+import type { Scalar, SetValue } from '../codec/value.ts';
 import { SchemaError } from '../errors.ts';
 import { columnModel, type DatabaseModel, tableModel } from '../schema/model.ts';
 import { type Support, supportOf } from '../schema/support.ts';
@@ -145,6 +145,20 @@ export class RowStore {
   /** Whether a set has an element, in a time that does not depend on how many it has. */
   hasElement(table: string, uuid: Uuid, column: string, element: Scalar): boolean {
     return this.#elements.has(elementsOf(this.get(table, uuid), column), element);
+  }
+
+  /**
+   * Has texts that are equal to elements of a set in their place, so that they are held once.
+   * @param elements of the set; absent: all of them
+   */
+  shareTexts(
+    table: string,
+    uuid: Uuid,
+    column: string,
+    elements: SetValue | undefined,
+    own: (text: string) => string | undefined,
+  ): void {
+    this.#elements.share(elementsOf(this.get(table, uuid), column), elements, own);
   }
 
   /** The rows with strong references to `child`; needs `trackParents`. */

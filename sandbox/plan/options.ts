@@ -66,7 +66,7 @@ const schema = z.strictObject({
   kubelet: z.enum(KUBELET_KINDS).default('builtin'),
   dns: z.enum(DNS_KINDS).default('none'),
   egress: z.enum(EGRESSES).default('none'),
-  /** Plugins of containernetworking that nodes have. */
+  /** Plugins of others that nodes have. */
   cniPlugins: z.array(z.enum(CNI_PLUGINS)).default([]),
   encryption: z.enum(ENCRYPTIONS).default('none'),
   kernel: z.enum(KERNELS).default('auto'),

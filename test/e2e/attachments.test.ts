@@ -18,6 +18,7 @@ import {
   secondaryLayer2,
   secondaryLayer3,
 } from './support/cluster/manifests.ts';
+import { udnctl } from './support/cluster/udnctl.ts';
 import { eventsOf } from './support/faults/events.ts';
 import { type NamedFrame, namesOf, sendAndWatch } from './support/hostile/attacks.ts';
 import { installMultiPolicies, multiPolicy, onlyArrive } from './support/networks/multi-policies.ts';
@@ -244,6 +245,10 @@ describe('a MultiNetworkPolicy', () => {
   const byName = async (from: string, to: string, networks: readonly (keyof typeof DEVICES)[]): Promise<Packet[]> =>
     (await Promise.all(networks.map((network) => packetsBy(from, to, network, DEVICES[network])))).flat();
 
+  /** Of the network flat, with packets between red/a and red/stranger. */
+  const probedMatrix = async (): Promise<string> =>
+    (await udnctl(cluster(), 'node-1', 'policy', 'matrix', 'red', '--network=red_flat', '--probe')).stdout;
+
   it('lets in whom it selects, on the networks that it names and no other', async () => {
     const named = ['red_flat', 'red_wide'] as const;
     const packets = [
@@ -275,6 +280,11 @@ describe('a MultiNetworkPolicy', () => {
         exitCode: 1,
         stdout: expect.stringMatching(/denied: no rule for Ingress of red\/b/),
       });
+      const matrix = await udnctl(cluster(), 'node-2', 'policy', 'matrix', 'red', '--network=red_flat');
+      // Ends of the other node are not known here, and what this one denies is denied.
+      expect(matrix).toMatchObject({ status: 2, stdout: expect.stringMatching(/^stranger +\? +- +\.$/m) });
+      expect(matrix.stdout).not.toMatch(/^!|cannot be read/m);
+      expect(await probedMatrix()).toMatch(/^a +\. +\? +all$[^!]*fared the same, in 4 connections$/m);
       // The other end is of another node, whose agent knows.
       await expect(why('red/a', 'red/b', 'tcp/80')).rejects.toMatchObject({
         exitCode: 2,
@@ -283,6 +293,24 @@ describe('a MultiNetworkPolicy', () => {
       await expectNoDifference(cluster(), NODES);
     });
     await onlyArrive(cluster(), packets, () => true);
+  });
+
+  it('isolates a pod whose agent is killed between the policy and the pod, before its first packet', async () => {
+    const deny = multiPolicy('red', 'deny', 'flat', { podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
+    await withPolicies(cluster(), [deny], async () => {
+      await cluster().kill('node-2', 'agent', 'SIGKILL');
+      await (await cluster().objects()).apply([labelled('orphan', 'node-2', { app: 'late' })]);
+      await (await cluster().objects()).wait('pod', 'red/orphan', 'ready', { timeoutSeconds: 60 });
+      const packets = [
+        ...(await packetsBy('red/a', 'red/orphan', 'red_flat', 'net1')),
+        ...(await packetsBy('red/orphan', 'red/b', 'red_flat', 'net1')),
+      ];
+      expect(await arrivals(cluster(), packets)).toEqual([]);
+      await onlyArrive(cluster(), await packetsBy('red/a', 'red/orphan', 'red_wide', 'net2'), () => true);
+      expect(await probedMatrix()).toMatch(/^a +\. +- +- +-$[^!]*fared the same, in 4 connections$/m);
+      await expectNoDifference(cluster(), NODES);
+    });
+    await deletePods(cluster(), 'red/orphan');
   });
 
   it('isolates a pod that comes later, before its first packet', async () => {

@@ -5,17 +5,21 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parseAttachedNetworks } from '../../api/annotations/attached-networks.ts';
 import { POD_ANNOTATIONS } from '../../api/names.ts';
+import { addressOf as hostOf, networkOf, prefixLength } from '../../net/cidr.ts';
 import { FAMILIES, type Family, type Ip, ipFamily, parseIp } from '../../net/ip.ts';
 import type { ManifestObject } from '../../sandbox/index.ts';
+import { planNetwork } from '../../sandbox/plan/netplan.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, deletePods, useCluster } from './support/cluster/cluster.ts';
 import { nad, plainNamespace, pod, secondaryLayer2 } from './support/cluster/manifests.ts';
 import { eventsOf } from './support/faults/events.ts';
+import { nodeAddress } from './support/networks/north-south.ts';
+import { throughput } from './support/packets/throughput.ts';
 
 const cluster = useCluster({
   ...{ name: 'test-foreign-plugins', ipFamily: 'dual', kernel: 'host', nodes: 1 },
-  cniPlugins: ['bridge', 'host-local', 'tuning'],
-  settings: { UDN_FOREIGN_PLUGINS: 'bridge,host-local,tuning' },
+  cniPlugins: ['bandwidth', 'bridge', 'host-local', 'portmap', 'tuning'],
+  settings: { UDN_FOREIGN_PLUGINS: 'bandwidth,bridge,host-local,portmap,tuning' },
 });
 
 const NODE = 'node-1';
@@ -35,6 +39,26 @@ const lan = (sysctl: Readonly<Record<string, string>>): object => ({
   ],
 });
 
+/** With a gateway on the node, by which answers go to hosts outside: the pod's default route is by its own network. */
+const published = (): object => ({
+  cniVersion: '1.0.0',
+  name: 'published',
+  plugins: [
+    {
+      ...{ type: 'bridge', bridge: 'pub0', isGateway: true },
+      ipam: {
+        type: 'host-local',
+        ranges: [[{ subnet: '10.96.0.0/24' }], [{ subnet: 'fd00:96::/64' }]],
+        routes: planNetwork('dual', 1).outside.addresses.map((address) => ({
+          dst: networkOf(hostOf(address), prefixLength(address)),
+        })),
+      },
+    },
+    { type: 'portmap', capabilities: { portMappings: true } },
+    { type: 'bandwidth', capabilities: { bandwidth: true } },
+  ],
+});
+
 const GOOD = { 'net.ipv4.conf.IFNAME.arp_filter': '1' };
 
 beforeAll(async () => {
@@ -42,6 +66,7 @@ beforeAll(async () => {
     plainNamespace('plain'),
     secondaryLayer2('plain', 'flat', ['10.90.0.0/24']),
     nad('plain', 'lan', lan(GOOD)),
+    nad('plain', 'published', published()),
     nad('plain', 'bad', { ...lan({ 'net.ipv4.conf.IFNAME.nothing': '1' }), name: 'bad' }),
     nad('plain', 'macvlan', { cniVersion: '1.0.0', type: 'macvlan', master: 'eth0' }),
     on('a', 'lan,flat'),
@@ -121,6 +146,53 @@ describe('a pod that selects a network of another plugin', () => {
       expect((await eventsOf(cluster(), 'plain', 'refused')).map((event) => event.message)).toContain(message),
     );
     await deletePods(cluster(), 'plain/refused');
+  });
+});
+
+describe('a chain with portmap and bandwidth', () => {
+  const RATE_MBIT = 20;
+  const bandwidth = {
+    ...{ ingressRate: RATE_MBIT * 1e6, ingressBurst: 2e6 },
+    ...{ egressRate: RATE_MBIT * 1e6, egressBurst: 2e6 },
+  };
+  const HOST_PORT = 18080;
+  const portMappings = [{ hostPort: HOST_PORT, containerPort: 8080, protocol: 'TCP' }];
+
+  beforeAll(async () => {
+    await applyAndWait(cluster(), [
+      on('web', [{ name: 'published', bandwidth, portMappings }]),
+      on('client', 'published'),
+    ]);
+  });
+
+  it.each(FAMILIES)(
+    'publishes a port at the node’s IPv%d address, to hosts outside and to the node',
+    async (family) => {
+      const node = nodeAddress(NODE, family);
+      const curl = ['curl', '-sS', '-m', '3', `http://${family === 6 ? `[${node}]` : node}:${HOST_PORT}/hostname`];
+      expect((await cluster().outside(curl)).stdout.trim()).toBe('web');
+      expect(await onNode(...curl)).toBe('web');
+    },
+  );
+
+  it.each([
+    [4, 'client', 'web'],
+    [6, 'web', 'client'],
+  ] as const)('limits by IPv%d what %s sends to %s', async (family, from, to) => {
+    const transfer = { from: `plain/${from}`, to: `plain/${to}`, address: await addressOf(to, 'net1', family) };
+    const measured = await throughput(cluster(), transfer);
+    expect(measured).toBeLessThan(RATE_MBIT * 1.2);
+    expect(measured).toBeGreaterThan(RATE_MBIT / 4);
+  });
+
+  it('leaves no rule and no device when the pod goes', async () => {
+    const left = (): Promise<string> =>
+      onNode('sh', '-c', `nft list ruleset | grep -c ${HOST_PORT}; ip -o link show type ifb | wc -l`);
+    const [rules, devices] = (await left()).split('\n');
+    expect(Number(rules)).toBeGreaterThan(0);
+    expect(devices).toBe('1');
+    await deletePods(cluster(), 'plain/web', 'plain/client');
+    expect(await left()).toBe('0\n0');
   });
 });
 

@@ -24,6 +24,7 @@ import { applyAndWait, useCluster } from './support/cluster/cluster.ts';
 import { hostNetworkPod, layer3, namespace, plainNamespace, pod } from './support/cluster/manifests.ts';
 import { restartsOf } from './support/cluster/restarts.ts';
 import { networkStatesOn } from './support/cluster/udnctl.ts';
+import { ATTACHED_PLUGINS, attachedPods } from './support/kubelet/attached-pods.ts';
 import { deployment, PROBED_PORTS, UNREADY_FILE } from './support/kubelet/deployments.ts';
 import { podTraces } from './support/kubelet/pod-traces.ts';
 import { addressOfFamily } from './support/packets/packets.ts';
@@ -37,8 +38,9 @@ const BEST_EFFORT = '/sys/fs/cgroup/kubepods/besteffort';
 const DEPLOYED = { timeoutSeconds: 60 };
 const cluster = useCluster({
   ...{ name: 'test-kubelet-real', api: 'kube', kubelet: 'real', timeoutSeconds: 90 },
+  cniPlugins: [...ATTACHED_PLUGINS],
   // What is there before pods is what has to be left of them.
-  settings: { UDN_NETWORK_RENDERING: 'always' },
+  settings: { UDN_NETWORK_RENDERING: 'always', UDN_FOREIGN_PLUGINS: ATTACHED_PLUGINS.join(',') },
 });
 let before: readonly (readonly string[])[];
 
@@ -169,6 +171,8 @@ describe('who reaches them from the host', () => {
     hostPods: ['red/host', 'plain/host'],
   });
 });
+
+attachedPods(cluster, NODES);
 
 const PINGS = { count: 200, intervalSeconds: 0.02 };
 

@@ -1,7 +1,5 @@
 /**
  * Pods on physical networks: untagged and on VLANs behind br-ex, and behind a bridge of the administrator's. Needs root and `make build`.
- *
- * The host of a VLAN is a port of another node's br-ex: between the two are the uplinks of both, which are trunks.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { POD_ANNOTATIONS } from '../../api/names.ts';
@@ -14,6 +12,7 @@ import { eventsOf } from './support/faults/events.ts';
 import { type NamedFrame, NODE, namesOf, OTHER_NODE, sendAndWatch } from './support/hostile/attacks.ts';
 import { installMultiPolicies, multiPolicy } from './support/networks/multi-policies.ts';
 import { nodeAddress, outside, pings } from './support/networks/north-south.ts';
+import { makeVlanHost, vlanPort } from './support/networks/vlan-hosts.ts';
 import { ALL_NODES, arp, BROADCAST, udp, udpFragment } from './support/packets/frames.ts';
 import { withPolicies } from './support/policies/with-policies.ts';
 
@@ -40,19 +39,9 @@ const HOSTS: Readonly<Record<number, readonly Ip[]>> = {
   200: [parseIp('10.200.0.250'), parseIp('fd00:200::fa')],
 };
 
-const makeHost = async (node: string, bridge: string, vlan: number, addresses: readonly Ip[]): Promise<void> => {
-  const port = `host${vlan}`;
-  const add = ['add-port', bridge, port, `tag=${vlan}`, '--', 'set', 'Interface', port, 'type=internal'];
-  await cluster().node(node, ['ovs-vsctl', ...add]);
-  await cluster().node(node, ['ip', 'link', 'set', port, 'up']);
-  for (const address of addresses) {
-    const [length, ...nodad] = ipFamily(address) === 4 ? ['24'] : ['64', 'nodad'];
-    await cluster().node(node, ['ip', 'addr', 'add', `${address}/${length}`, 'dev', port, ...nodad]);
-  }
-};
-
 beforeAll(async () => {
-  for (const vlan of [100, 200]) await makeHost(OTHER_NODE, 'br-ex', vlan, HOSTS[vlan] ?? []);
+  for (const vlan of [100, 200])
+    await makeVlanHost(cluster(), { node: OTHER_NODE, bridge: 'br-ex', vlan, addresses: HOSTS[vlan] ?? [] });
   await applyAndWait(cluster(), [
     LAN,
     plainNamespace('plain'),
@@ -207,7 +196,7 @@ describe('a physical network of the administrator’s bridge', () => {
       'br-dc',
       'datapath_type=netdev',
     ]);
-    await makeHost(NODE, 'br-dc', 300, [host]);
+    await makeVlanHost(cluster(), { node: NODE, bridge: 'br-dc', vlan: 300, addresses: [host] });
     await applyAndWait(cluster(), [FAR]);
     const objects = await cluster().objects();
     await objects.apply([on('w', NODE, 'far')]);
@@ -237,7 +226,7 @@ describe('a physical network of the administrator’s bridge', () => {
 it('under a MultiNetworkPolicy is reached by pods that it selects, and not by hosts of the physical network', async () => {
   await installMultiPolicies(cluster(), [NODE, OTHER_NODE]);
   const pingsByHost = async (vlan: number, to: Ip): Promise<boolean> => {
-    const command = `ping -c 1 -W 1 -I host${vlan} ${to} > /dev/null && echo yes || echo no`;
+    const command = `ping -c 1 -W 1 -I ${vlanPort(vlan)} ${to} > /dev/null && echo yes || echo no`;
     return (await cluster().node(OTHER_NODE, ['bash', '-c', command])).stdout.trim() === 'yes';
   };
   const found = async (family: Family) => {

@@ -21,6 +21,7 @@ import {
   serverPod,
 } from './support/policies/members.ts';
 import { outsidePolicies } from './support/policies/outside.ts';
+import { policySctp } from './support/policies/sctp.ts';
 import { policyStrangers } from './support/policies/strangers.ts';
 import { app, DENY_ALL, EVERY, FRIENDS, withPolicies } from './support/policies/with-policies.ts';
 import { expectNoDifference } from './support/state/no-difference.ts';
@@ -136,6 +137,7 @@ describe.each(POLICY_TENANTS)('a policy of %s', (tenant) => {
 policyConnections(cluster, member);
 outsidePolicies(cluster, member);
 policyStrangers(cluster, member);
+policySctp(cluster, member);
 hostPods(cluster, member);
 
 it('nothing is left of policies that are gone', async () => {

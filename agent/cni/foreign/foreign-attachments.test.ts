@@ -241,3 +241,25 @@ it('GC takes away what no valid attachment has, and leaves the others', async ()
   expect(await stateOf(it)).toEqual(NOTHING);
   expect(it.garbage).toContain(SANDBOX);
 });
+
+it('GC takes away last what it could not take away before', async () => {
+  const it = withForeign('lan');
+  await it.call('ADD');
+  const record = await it.store.read(SANDBOX);
+  if (record === undefined) throw new Error('there is no record');
+  await it.store.write({ ...record, containerId: 'later' });
+  const order = () => it.plugins.calls.map(({ env }) => env['CNI_CONTAINERID']);
+  it.plugins.answers.set('DEL bridge', () =>
+    order().at(-1) === SANDBOX ? { how: 'late', number: 0, stdout: '' } : pluginError('not yet'),
+  );
+  for (const expected of [
+    [SANDBOX, 'later'],
+    [SANDBOX, 'later'],
+    ['new', SANDBOX, 'later'],
+  ]) {
+    if (expected[0] === 'new') await it.store.write({ ...record, containerId: 'new' });
+    it.plugins.calls.length = 0;
+    await expect(it.call('GC', { config: { 'cni.dev/valid-attachments': [] } })).rejects.toThrow(/did not end in time/);
+    expect([...new Set(order())]).toEqual(expected);
+  }
+});

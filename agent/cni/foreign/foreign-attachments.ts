@@ -25,6 +25,8 @@ export type Sandbox = Pick<AttachmentRequest, 'containerId' | 'netns' | 'pod'>;
 
 export class ForeignAttachments {
   readonly #store: RecordStore;
+  /** Sandboxes that the last GC could not take everything away of. */
+  #failed: ReadonlySet<string> = new Set();
 
   constructor(store: RecordStore) {
     this.#store = store;
@@ -111,14 +113,19 @@ export class ForeignAttachments {
     const stays = new Set(kept);
     const stale = (await this.#store.list()).filter((containerId) => !stays.has(containerId));
     const failures: unknown[] = [];
-    for (const containerId of stale) {
+    const failed = new Set<string>();
+    // The shim runs one plugin at a time, and a call ends: what has failed before, perhaps as it hangs, lets the others go first.
+    const isKnown = (containerId: string): number => Number(this.#failed.has(containerId));
+    for (const containerId of stale.toSorted((a, b) => isKnown(a) - isKnown(b))) {
       try {
         const pod = (await this.#store.read(containerId))?.pod;
         if (pod !== undefined) await this.remove({ containerId, netns: '', pod }, host);
       } catch (error) {
+        failed.add(containerId);
         failures.push(error);
       }
     }
+    this.#failed = failed;
     throwAll(failures);
     return stale;
   }

@@ -3,6 +3,7 @@
  * namespace's primary one, and what it selects. A host-network pod is attached to none, but uses the one of its namespace by the
  * node's own port (features/host-isolation/).
  */
+import type { IgnoredRequest } from '../../../api/annotations/ignored-requests.ts';
 import {
   DEFAULT_INTERFACE,
   DEFAULT_NETWORK_NAME,
@@ -18,6 +19,7 @@ import type { View } from '../../model/view.ts';
 import { primaryNetworkName } from '../shared/local-network.ts';
 import { giverOf } from './giver.ts';
 import { heldNetworks } from './held.ts';
+import { unreadableReasons } from './limits-in-effect.ts';
 import { nodeAddressesOf } from './node-addresses.ts';
 import { overlapsOf } from './overlaps.ts';
 import { samePortNames } from './port-names.ts';
@@ -52,7 +54,7 @@ const ignoredByHostPod = (pod: PodFact, view: View): Fragment => {
     ...(unreadableSelection === undefined ? [] : [unreadableSelection]),
     ...(bandwidth === undefined ? [] : [`${BANDWIDTH}: ${HAS_NONE}`]),
     ...(unreadableBandwidth === undefined ? [] : [unreadableBandwidth]),
-    ...(ignoredOf(pod, view).ignored ?? []),
+    ...requestsOf(pod, view).map(({ message }) => message),
   ];
   const object = `Pod/${podKey(pod)}`;
   const diagnostics = messages.flatMap((message) =>
@@ -69,9 +71,9 @@ const attachmentsOf = (pod: PodFact, view: View): Desired => {
   const selected = selectedNetworks(pod, view);
   const desired = typeof own === 'string' ? [] : [...own, ...selected.networks];
   const reasons = [
-    ...(pod.unreadableSelection === undefined ? [] : [pod.unreadableSelection]),
-    ...(pod.unreadableBandwidth === undefined ? [] : [pod.unreadableBandwidth]),
+    ...unreadableReasons(pod),
     ...selected.refused,
+    ...requestsOf(pod, view).flatMap(({ refuses, message }) => (refuses === true ? [message] : [])),
     ...overlapsOf(desired),
     ...nodeAddressesOf(pod, desired, view),
     ...samePortNames(pod, desired),
@@ -133,11 +135,14 @@ const positionOf = (selection: Selection, { selected = [] }: PodFact): number =>
 const waiting = (pod: PodFact, waitingFor: string): Desired => ({ pod, attachments: [], waitingFor });
 
 /** What another plugin makes of its NAD's keys is its own; of keys that nobody knows it is not told. */
-const ignoredOf = ({ ignored = [] }: PodFact, view: View): Pick<PodAttachments, 'ignored'> => {
-  const messages = ignored.flatMap(({ nad, message, isUnknown = false }) => {
+const requestsOf = ({ ignored = [] }: PodFact, view: View): readonly IgnoredRequest[] =>
+  ignored.filter(({ nad, isUnknown = false }) => {
     const owner = nad === undefined ? 'ours' : view.nadOwner(nad);
-    return owner === 'ours' || (owner === 'foreign' && isUnknown && view.multiNetwork === 'native') ? [message] : [];
+    return owner === 'ours' || (owner === 'foreign' && isUnknown && view.multiNetwork === 'native');
   });
+
+const ignoredOf = (pod: PodFact, view: View): Pick<PodAttachments, 'ignored'> => {
+  const messages = requestsOf(pod, view).flatMap(({ refuses, message }) => (refuses === true ? [] : [message]));
   return messages.length === 0 ? {} : { ignored: messages };
 };
 

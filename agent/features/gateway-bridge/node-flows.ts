@@ -42,8 +42,8 @@ const sendersAsNode = ({ mac }: BridgeSite): Flow[] => [
   flow('classify', 'asNodeUnknown', { match: { dl_src: mac }, actions: DROP }),
 ];
 
-const hostToServices = ({ family, masqueradeSubnet, hostIp, serviceSubnets }: BridgeFamily): Flow[] =>
-  serviceSubnets.flatMap((dst) => [
+const hostToServices = ({ family, masqueradeSubnet, hostIp, balanced }: BridgeFamily): Flow[] =>
+  balanced.flatMap((dst) => [
     flow('classify', 'masqueradedToService', {
       inPort: LOCAL_PORT,
       match: ip(family, { src: masqueradeSubnet, dst }),

@@ -45,8 +45,8 @@ const toHostIps = ({ family, nodeIp, hostIp }: BridgeFamily, hostIps: readonly I
       }),
     );
 
-const withServices = ({ family, masqueradeSubnet, serviceSubnets }: BridgeFamily): Flow[] =>
-  serviceSubnets.flatMap((subnet) => [
+const withServices = ({ family, masqueradeSubnet, balanced }: BridgeFamily): Flow[] =>
+  balanced.flatMap((subnet) => [
     flow('classify', 'masquerade', {
       match: { ...sentIn(family, 'network'), ...ip(family, { src: subnet, dst: masqueradeSubnet }) },
       actions: [ct({ table: 'toHost', zone: CT_ZONES.hostMasquerade, nat: true })],

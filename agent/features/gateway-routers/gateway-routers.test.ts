@@ -74,13 +74,27 @@ describe('only the default network', () => {
 
   it('knows all addresses of the node, in shared mode; others know the gateway’s and their masquerade address', () => {
     const destinations = (change: Partial<WorkedInput>) =>
-      rows(worked(change), 'Logical_Router_Policy').flatMap(({ match }) => /dst == (\S+)/.exec(`${match}`)?.[1] ?? []);
+      rows(worked(change), 'Logical_Router_Policy').flatMap(
+        ({ action, match }) => (action === 'reroute' && /dst == (\S+)/.exec(`${match}`)?.[1]) || [],
+      );
     expect(destinations({ network: 'default' })).toEqual(['172.16.16.2', '192.0.2.7']);
     expect(destinations({ network: 'default', mode: 'local' })).toEqual(['172.16.16.2']);
     expect(destinations({ network: 'layer3' })).toEqual(['169.254.169.13', '192.168.126.202']);
     expect(destinations({ network: 'layer3', mode: 'local' })).toEqual(['169.254.169.13', '192.168.126.202']);
     expect(destinations({ network: 'layer2' })).toEqual(['192.168.126.202']);
   });
+});
+
+it.each([
+  [{ network: 'default' }, 'rtos-node1'],
+  [{ network: 'default', mode: 'local' }, 'rtos-node1'],
+  [{ network: 'layer3' }, 'rtos-isolatednet_test-node'],
+  [{ network: 'layer2' }, 'trtos-isolatednet_ovn_layer2_switch'],
+] as const)('pods do not send to where the host reaches ports of pods: %o', (change, inport) => {
+  const drops = rows(worked(change), 'Logical_Router_Policy').filter(({ priority }) => priority === 1006);
+  expect(drops.map(({ action, match }) => `${action} ${match}`)).toEqual([
+    `drop inport == "${inport}" && (ip4.dst == 169.254.169.6/31 || ip6.dst == fd69::6/127)`,
+  ]);
 });
 
 describe('local gateway mode', () => {

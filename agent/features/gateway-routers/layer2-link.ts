@@ -1,4 +1,5 @@
 /** From a layer-2 network's transit router to its gateway router on this node: a link of their own without a switch. */
+import { hostPortSubnet } from '../../../api/cluster-config.ts';
 import { addressOf, cidrFamily } from '../../../net/cidr.ts';
 import { macFromIp } from '../../../net/mac.ts';
 import type { DesiredFragment } from '../../../ovsdb/desired/types.ts';
@@ -16,7 +17,7 @@ import { gatewayMtu } from '../shared/local-network.ts';
 import type { GatewaySite } from '../shared/ovn/gateway-site.ts';
 import { merge } from '../shared/ovn/merge.ts';
 import { routerPort } from '../shared/ovn/port-rows.ts';
-import { staticRoute } from '../shared/ovn/router-rows.ts';
+import { hostPortPolicy, staticRoute } from '../shared/ovn/router-rows.ts';
 import { nodeAddressPolicies, routesOut, routesToHost } from './distributed-router.ts';
 
 type Northbound = DesiredFragment<OvnNorthbound>;
@@ -36,6 +37,7 @@ export const layer2Link = (site: GatewaySite, { cluster }: Pick<View, 'cluster'>
     ...routesToJoinAddresses(site),
     ...routesOut(site, way),
     ...routesToHost(site, way, cluster),
+    hostPortPolicy(way.router, way.inport, cluster.masqueradeSubnets.map(hostPortSubnet)),
     ...nodeAddressPolicies(site, way, nodeAddresses.map(addressOf)),
   );
 };

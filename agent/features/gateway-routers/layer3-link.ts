@@ -1,4 +1,5 @@
 /** From a layer-3 network's cluster router to its gateway router: both are on the join switch. */
+import { hostPortSubnet } from '../../../api/cluster-config.ts';
 import { routerJoinAddresses } from '../../../api/network-keys.ts';
 import { addressOf, cidrFamily, type InterfaceAddress } from '../../../net/cidr.ts';
 import { macFromIp } from '../../../net/mac.ts';
@@ -18,7 +19,7 @@ import { gatewayMtu } from '../shared/local-network.ts';
 import type { GatewaySite } from '../shared/ovn/gateway-site.ts';
 import { merge } from '../shared/ovn/merge.ts';
 import { portToRouter, routerPort } from '../shared/ovn/port-rows.ts';
-import { staticRoute } from '../shared/ovn/router-rows.ts';
+import { hostPortPolicy, staticRoute } from '../shared/ovn/router-rows.ts';
 import { nodeAddressPolicies, routesOut, routesToHost } from './distributed-router.ts';
 
 type Northbound = DesiredFragment<OvnNorthbound>;
@@ -41,6 +42,7 @@ export const layer3Link = (site: GatewaySite, view: View): Northbound => {
       .map((ip) => staticRoute(way.router, { prefix: ip, nexthop: ip, externalIds: site.externalIds })),
     ...routesOut(site, way),
     ...routesToHost(site, way, view.cluster),
+    hostPortPolicy(way.router, way.inport, view.cluster.masqueradeSubnets.map(hostPortSubnet)),
     ...nodeAddressPolicies(site, way, destinations(site, view)),
   );
 };

@@ -1,7 +1,8 @@
 /** How the host reaches the default network: pods by the management port, services by the gateway bridge. */
-import { MASQUERADE_OFFSETS } from '../../../api/cluster-config.ts';
+import { hostPortSubnet, MASQUERADE_OFFSETS } from '../../../api/cluster-config.ts';
 import { gatewayIp, gatewayMac } from '../../../api/network.ts';
 import type { DesiredFilter, HostItem } from '../../../datapath/host/types.ts';
+import { MAIN_TABLE } from '../../../datapath/netlink/route/types.ts';
 import { addressAt, type Cidr, cidrFamily, hostRoute, interfaceAddress, prefixLength } from '../../../net/cidr.ts';
 import type { Family, Ip } from '../../../net/ip.ts';
 import { managementLinkName } from '../../model/host-names.ts';
@@ -62,6 +63,7 @@ export const gatewayBridgeItems = (view: View): HostItem[] => {
   const ofFamilies = bridgeFamilies(gateway, cluster).flatMap((family) => [
     masqueradeAddress(gateway.bridge, family),
     ...bridgeRoutes(gateway.bridge, family, cluster.mtu),
+    hostPortRule(family),
     fixedNeighbour(gateway.bridge, family.ovnIp),
     fixedNeighbour(gateway.bridge, dummyNextHop(family)),
     ...forwarding(gateway.bridge, family.family),
@@ -91,8 +93,12 @@ const masqueradeAddress = (link: string, { family, hostIp, masqueradeSubnet }: B
 
 const bridgeRoutes = (dev: string, family: BridgeFamily, mtu: number): HostItem[] => [
   routeItem({ dst: hostRoute(family.ovnIp), dev, src: family.nodeIp, mtu }),
-  ...family.serviceSubnets.map((dst) => routeItem({ dst, via: dummyNextHop(family), dev, src: family.hostIp, mtu })),
+  ...family.balanced.map((dst) => routeItem({ dst, via: dummyNextHop(family), dev, src: family.hostIp, mtu })),
 ];
+
+/** What a tenant's pods send to their own node is in their VRF, which has a route to Services and none to ports of pods. */
+const hostPortRule = ({ family, masqueradeSubnet }: BridgeFamily): HostItem =>
+  ruleItem({ family, priority: RULE_PRIORITIES.hostPorts, to: hostPortSubnet(masqueradeSubnet), table: MAIN_TABLE });
 
 export const dummyNextHop = ({ masqueradeSubnet }: BridgeFamily): Ip =>
   addressAt(masqueradeSubnet, MASQUERADE_OFFSETS.dummyNextHop);

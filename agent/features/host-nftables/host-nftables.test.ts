@@ -52,8 +52,10 @@ it('in local gateway mode pods leave as the node, and services see which network
     ...asNode('ip6 saddr fd00:10:128::/64'),
   ]);
   expect(rulesOf(cluster, 'ovn-kube-udn-masq')).toEqual([
-    ...asNode('ip saddr != 169.254.0.0/29 ip daddr != 172.16.1.0/24 ip saddr 169.254.0.0/17'),
-    ...asNode('ip6 saddr != fd69::/125 ip6 daddr != fd00:10:96::/112 ip6 saddr fd69::/112'),
+    ...asNode(
+      'ip saddr != 169.254.0.0/29 ip daddr != 172.16.1.0/24 ip daddr != 169.254.0.6/31 ip saddr 169.254.0.0/17',
+    ),
+    ...asNode('ip6 saddr != fd69::/125 ip6 daddr != fd00:10:96::/112 ip6 daddr != fd69::6/127 ip6 saddr fd69::/112'),
   ]);
   expect(rulesOf(workedCluster({ ...DUAL, mode: 'shared' }), 'ovn-kube-local-gw-masq')).toBeUndefined();
 });
@@ -62,6 +64,8 @@ it('nobody gives packets the mark of a network by itself', () => {
   expect(rulesOf(workedCluster(DUAL), 'udn-network-marks')).toEqual([
     'ip daddr 172.16.1.0/24 meta mark 0x00001001-0x00001fff drop',
     'ip6 daddr fd00:10:96::/112 meta mark 0x00001001-0x00001fff drop',
+    'ip daddr 169.254.0.6/31 meta mark 0x00001001-0x00001fff drop',
+    'ip6 daddr fd69::6/127 meta mark 0x00001001-0x00001fff drop',
   ]);
 });
 

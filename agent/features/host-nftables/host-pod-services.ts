@@ -18,12 +18,13 @@ import { addressType, chain, ipWord, jump, markText, set } from '../shared/nftab
 
 export const NETWORK_MARKS = NETWORK_PACKET_MARKS.map(markText).join('-');
 
-export const hostPodServiceItems = (serviceSubnets: readonly Cidr[]): NftItem[] => [
+/** @param balanced where the host sends what is for load balancers: Services, and ports of pods */
+export const hostPodServiceItems = (balanced: readonly Cidr[]): NftItem[] => [
   ...FAMILIES.map((family) => set({ name: setName('tenantClusterIps', family), type: addressType(family) })),
   set({ name: NFT_SETS.markHostPods.name, type: 'cgroupsv2', value: 'verdict' }),
   chain(
     'networkMarks',
-    serviceSubnets.map((subnet) => `${ipWord(cidrFamily(subnet))} daddr ${subnet} meta mark ${NETWORK_MARKS} drop`),
+    balanced.map((subnet) => `${ipWord(cidrFamily(subnet))} daddr ${subnet} meta mark ${NETWORK_MARKS} drop`),
   ),
   chain('hostPodServices', [
     'ct direction reply return',

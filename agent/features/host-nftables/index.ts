@@ -3,6 +3,7 @@
  * and marks of networks. The addresses of what comes out of the gateway bridge are translated there, not here.
  */
 
+import { hostPortSubnet } from '../../../api/cluster-config.ts';
 import { DEFAULT_NETWORK_NAME } from '../../../api/names.ts';
 import { managementIp } from '../../../api/network.ts';
 import type { NftItem } from '../../../datapath/nftables/types.ts';
@@ -38,7 +39,7 @@ export const hostNftables: FeatureOver<'zone'> = {
     const items: NftItem[] = [
       ...managementSnatItems(addresses),
       ...tenantServiceItems(gateway?.nodePortEnable === true ? nodeAddresses(gateway, view) : []),
-      ...hostPodServiceItems(view.cluster.serviceSubnets),
+      ...hostPodServiceItems([...view.cluster.serviceSubnets, ...view.cluster.masqueradeSubnets.map(hostPortSubnet)]),
       ...pathMtuItems(),
       ...tunnelItems({ bridge: gateway?.bridge, isEncrypted }),
       ...managementInItems(local?.network.subnets.map(({ cidr }) => cidr) ?? [], isEncrypted),

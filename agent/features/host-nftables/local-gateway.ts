@@ -30,12 +30,9 @@ const asNode = (whose: string): string[] => [
 const FIXED_BITS = 3;
 
 /** Services see pods by their masquerade address, which identifies their network. */
-const tenantRules = ({ family, masqueradeSubnet, serviceSubnets }: BridgeFamily): string[] => {
+const tenantRules = ({ family, masqueradeSubnet, balanced }: BridgeFamily): string[] => {
   const ip = ipWord(family);
   const fixed = `${addressOf(masqueradeSubnet)}/${addressBits(family) - FIXED_BITS}`;
-  const toServices = serviceSubnets.length === 0 ? '' : ` ${ip} daddr != ${setOf(serviceSubnets)}`;
-  return asNode(`${ip} saddr != ${fixed}${toServices} ${ip} saddr ${masqueradeSubnet}`);
+  const elsewhere = balanced.map((subnet) => ` ${ip} daddr != ${subnet}`).join('');
+  return asNode(`${ip} saddr != ${fixed}${elsewhere} ${ip} saddr ${masqueradeSubnet}`);
 };
-
-const setOf = (subnets: readonly Cidr[]): string =>
-  subnets.length === 1 ? `${subnets[0]}` : `{ ${subnets.join(', ')} }`;

@@ -101,5 +101,6 @@ it('refuses ADD with limits that cannot be read', () => {
   const why = 'annotation kubernetes.io/egress-bandwidth of Pod red/a: "fast" is not a quantity, as 10M is';
   const it = cluster({ unreadableBandwidth: why });
   it.render();
-  expect(it.sinks.attachments.get('attachments:red/a')?.refused).toBe(why);
+  const { refused } = it.sinks.attachments.get('attachments:red/a') ?? {};
+  expect(refused).toBe(`${why}; until it can be read, its primary interface has no limits`);
 });

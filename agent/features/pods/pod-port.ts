@@ -9,6 +9,7 @@ import { layer2SwitchName, localnetSwitchName, nodeSwitchName, podPortName } fro
 import type { View } from '../../model/view.ts';
 import { merge } from '../shared/ovn/merge.ts';
 import { switchPort } from '../shared/ovn/port-rows.ts';
+import { machineDhcp } from './machine-dhcp.ts';
 import { bandwidthOf, portLimits } from './pod-limits.ts';
 import { denyGroupKeys, isDecided, policyMembers, policySubject, subjectSetKeys } from './pod-policy.ts';
 
@@ -28,24 +29,33 @@ export const podPort = (pod: PodFact, nadKey: string, entry: PodNetworkEntry, vi
   // A pod that nobody knows to be free of policies would be open to all.
   if (asked !== undefined && !isDecided(asked, view)) return {};
   const policy = asked && view.podPolicy(asked.id);
+  const dhcp = machineDhcp(isLocal ? pod : {}, name, { network, entry }, view);
   const columns = {
     name,
     type: isLocal ? '' : 'remote',
-    addresses: [address],
+    ...openOrClosed(address, pod.standby?.has(nadKey) === true),
     port_security: [address],
-    options: portOptions(pod, network, entry, chassis),
+    options: { ...portOptions(pod, network, entry, chassis), ...dhcp.options },
+    ...dhcp.columns,
     external_ids: portIds(pod, network, nadKey),
   };
   const limits = isLocal
     ? portLimits({ name, network: network.name, logicalSwitch }, bandwidthOf(pod, nadKey, entry))
     : {};
-  if (policy === undefined) return merge(switchPort(logicalSwitch, columns), limits);
+  if (policy === undefined) return merge(dhcp.northbound, switchPort(logicalSwitch, columns), limits);
   // The port first: a bulk load puts an element where it belongs once its row is placed.
   const needs = [...denyGroupKeys(policy), ...(policy.network === network.name ? subjectSetKeys(policy, entry) : [])];
-  return merge(switchPort(logicalSwitch, columns, needs), limits, {
+  return merge(dhcp.northbound, switchPort(logicalSwitch, columns, needs), limits, {
     members: policyMembers(policy, { name, network, entry }, view),
   });
 };
+
+/**
+ * While a virtual machine moves, the port of the pod that it is not in drops what is sent to it and by it, and no packet is for it: the
+ * addresses are the other port's (ADR 131). ovn-nb(5), `enabled`.
+ */
+const openOrClosed = (address: string, isClosed: boolean) =>
+  isClosed ? { addresses: [], enabled: false } : { addresses: [address], enabled: undefined };
 
 const attachedNetwork = (key: string, view: View): NetworkFact | undefined => {
   if (key === DEFAULT_NETWORK_NAME) return view.network(DEFAULT_NETWORK_NAME);

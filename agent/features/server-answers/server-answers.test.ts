@@ -40,6 +40,16 @@ it('each switch with pods has its own, and no other switch has one', () => {
   expect([...found.values()].map((acls) => acls.length)).toEqual([1, 1, 1]);
 });
 
+it('of layer 2, what asks a server is dropped where it would be received, on all nodes', () => {
+  const { northbound } = cluster().render();
+  const asks = (northbound['ACL'] ?? []).filter(({ match }) => String(match).includes('udp.dst == 67'));
+  expect(
+    asks.map(({ match, direction, action, tier, priority }) => [match, direction, action, tier, priority]),
+  ).toEqual([['(udp.src == 68 && udp.dst == 67) || (udp.src == 546 && udp.dst == 547)', 'to-lport', 'drop', 0, 1103]]);
+  const flat = northbound['Logical_Switch']?.find(({ name }) => name === 'green_ovn_layer2_switch');
+  expect(flat?.['acls']).toContainEqual(expect.stringContaining('ServerQuestions'));
+});
+
 it('secondary networks with IPAM have it; without IPAM a server of the tenant’s own is possible, and on a physical network', () => {
   const of = cluster();
   const secondary = { role: 'secondary', namespace: 'red' } as const;

@@ -1,4 +1,4 @@
-/** What this node does for Services: in OVN, on the gateway bridge, in the host's nftables, at its sockets, and for every tenant. */
+/** What this node does for Services, and for ports of the node that lead to pods: in OVN, on the gateway bridge, in the host's nftables, at its sockets, and for every tenant. */
 import type { Feature } from '../../model/fragment.ts';
 import { serviceHostEndpoints } from './bridge/host-endpoints.ts';
 import { serviceFlows } from './bridge/index.ts';
@@ -6,6 +6,8 @@ import { defaultServiceFlows, defaultServiceRoutes } from './default/index.ts';
 import { serviceClusterIps } from './host/cluster-ips.ts';
 import { hostServices, serviceNftables } from './host/index.ts';
 import { hostInternalServices, serviceInternal } from './host/internal.ts';
+import { hostPortChains } from './host-ports/chains.ts';
+import { hostPorts } from './host-ports/index.ts';
 import { loadBalancerGroups, services } from './ovn/index.ts';
 import { nodePorts } from './sockets/index.ts';
 
@@ -20,6 +22,8 @@ export const SERVICES: readonly Feature[] = [
   hostInternalServices,
   serviceInternal,
   nodePorts,
+  hostPortChains,
+  hostPorts,
   defaultServiceRoutes,
   defaultServiceFlows,
 ];

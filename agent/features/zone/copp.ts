@@ -1,16 +1,19 @@
 /**
- * Control-plane protection: at most 25 packets a second of each kind go from a router to ovn-controller, so that a pod
- * cannot keep it busy. ovn-nb(5), Copp table.
+ * Control-plane protection: at most 25 packets a second of each kind go from a router to ovn-controller, and of DHCP from a switch, so that
+ * a pod cannot keep it busy. ovn-nb(5), Copp table.
  */
 import { type DesiredRow, rowRef } from '../../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
-import { COPP_NAME } from '../../model/names.ts';
+import { COPP_NAME, DHCP_COPP_NAME } from '../../model/names.ts';
 import { coppKey, meterBandKey, meterKey } from '../../model/row-keys.ts';
 
 export const coppRows = (): DesiredRow<OvnNorthbound>[] => [
   { table: 'Meter_Band', key: meterBandKey(COPP_NAME), columns: { action: 'drop', rate: PACKETS_PER_SECOND } },
-  ...Object.values(METERS).map((name): DesiredRow<OvnNorthbound> => meter(name, COPP_NAME)),
+  ...[...Object.values(METERS), ...Object.values(DHCP_METERS)].map(
+    (name): DesiredRow<OvnNorthbound> => meter(name, COPP_NAME),
+  ),
   { table: 'Copp', key: coppKey(COPP_NAME), columns: { name: COPP_NAME, meters: METERS } },
+  { table: 'Copp', key: coppKey(DHCP_COPP_NAME), columns: { name: DHCP_COPP_NAME, meters: DHCP_METERS } },
 ];
 
 /** A fair meter (each user of it has the whole rate) in packets per second. */
@@ -30,7 +33,14 @@ const METERS: Readonly<Record<string, string>> = {
   'event-elb': 'event-elb-rate-limiter',
   'icmp4-error': 'icmp4-error-rate-limiter',
   'icmp6-error': 'icmp6-error-rate-limiter',
+  'nd-ra-opts': 'nd-ra-opts-rate-limiter',
   reject: 'reject-rate-limiter',
   'svc-monitor': 'svc-monitor-rate-limiter',
   'tcp-reset': 'tcp-reset-rate-limiter',
+};
+
+/** The switches of a node share them. */
+const DHCP_METERS: Readonly<Record<string, string>> = {
+  'dhcpv4-opts': 'dhcpv4-opts-rate-limiter',
+  'dhcpv6-opts': 'dhcpv6-opts-rate-limiter',
 };

@@ -1,4 +1,5 @@
 /** The pods of a namespace, and which of its policies select one. */
+import { DenseMap } from '../../../base/dense-map.ts';
 import type { PolicyDirection } from '../../model/policies/facts.ts';
 import type { Placement } from './placement.ts';
 import { Postings } from './postings.ts';
@@ -25,8 +26,10 @@ export const putPod = (
   return pod;
 };
 
+export const keyOfPod = ({ key }: PodState): string => key;
+
 export const newNamespace = (name: string, placement: Placement): NamespaceState => ({
-  ...{ name, placement, pods: new Map(), policies: new Map(), groups: new Map(), filed: new Postings() },
+  ...{ name, placement, pods: new DenseMap(keyOfPod), policies: new Map(), groups: new Map(), filed: new Postings() },
 });
 
 export const newGroup = (selector: TargetGroup['selector']): TargetGroup => ({

@@ -1,14 +1,16 @@
 /** Which pods are in which peer sets, and the facts about it. A selection is looked at only while something needs it. */
 import { isDeepStrictEqual } from 'node:util';
+import { DenseMap } from '../../../base/dense-map.ts';
 import { fewOf, hasFew, manyAsFew, withFew, withoutFew } from '../../../base/few.ts';
-import { UniformMap } from '../../../base/uniform-map.ts';
 import { WeakPool } from '../../../base/weak-pool.ts';
 import type { Ip } from '../../../net/ip.ts';
 import type { FactWriter } from '../../model/fact-store.ts';
 import type { PolicyPeerFact } from '../../model/policies/facts.ts';
+import { PeerOfSets } from '../../model/policies/peer-of-sets.ts';
 import { isSelected } from './canonical-selector.ts';
 import { numberOf, type PeerSetSpec } from './compile.ts';
 import { count, type NameWatch, usedNumbers } from './name-watch.ts';
+import { keyOfPod } from './namespace-pods.ts';
 import { PeerFiling } from './peer-filing.ts';
 import type { Placement } from './placement.ts';
 import type { Selecting } from './postings.ts';
@@ -20,7 +22,8 @@ import type { PolicyNamespace, PolicyPod } from './types.ts';
 export interface LivePeers extends Selecting {
   readonly network: string;
   readonly selection: Selection;
-  readonly members: Set<PodState>;
+  /** By key. */
+  readonly members: DenseMap<PodState>;
   /** Above so many it is said that there are more. */
   enough: number;
   /** By id; without ports, and one for each number of a named port. */
@@ -88,7 +91,7 @@ export class PeerTable {
     if (watch === undefined) {
       watch = { port, counts: new Map(), used: [], isMore: false, readers: new Map() };
       live.names.set(name, watch);
-      for (const { pod } of live.members) count(watch, pod, 1);
+      for (const { pod } of live.members.values()) count(watch, pod, 1);
       watch.used = usedNumbers(watch);
       watch.isMore = watch.counts.size > MAX_NUMBERS;
     }
@@ -115,7 +118,7 @@ export class PeerTable {
     for (const live of fewOf(peerOf)) if (!next.has(live)) this.#leave(live, state, before);
     for (const live of next) {
       const isKnown = hasFew(peerOf, live);
-      live.members.add(state);
+      live.members.set(state.key, state);
       this.#checkSize(live);
       if (!isKnown || before?.ports !== after?.ports) this.#recount(live, isKnown ? before : undefined, after);
     }
@@ -132,7 +135,7 @@ export class PeerTable {
   }
 
   #leave(live: LivePeers, state: PodState, counted: PolicyPod | undefined): void {
-    live.members.delete(state);
+    live.members.delete(state.key);
     this.#recount(live, counted, undefined);
   }
 
@@ -175,19 +178,16 @@ export class PeerTable {
 
   /** How many pods are in a set. */
   sizeOf({ network, selection, port }: PeerSetSpec): number {
-    const members = this.#networks.get(network)?.live.get(selection.text)?.members ?? new Set<PodState>();
-    return [...members].filter(({ pod }) => hasPort(pod, port)).length;
+    const members = this.#networks.get(network)?.live.get(selection.text)?.members.values();
+    return [...(members ?? [])].filter(({ pod }) => hasPort(pod, port)).length;
   }
 
   flush(): void {
-    for (const state of this.#changed) {
-      const sets = this.#setsOf(state);
-      this.#options.facts.set('policyPeer', state.key, sets === undefined ? undefined : { sets });
-    }
+    for (const state of this.#changed) this.#options.facts.set('policyPeer', state.key, this.#factOf(state));
     this.#changed.clear();
   }
 
-  #setsOf({ pod, peerOf }: PodState): PolicyPeerFact['sets'] | undefined {
+  #factOf({ pod, peerOf }: PodState): PolicyPeerFact | undefined {
     const found: [id: string, ips: readonly Ip[]][] = [];
     for (const { network, sets } of fewOf(peerOf)) {
       if (sets.size === 0) continue;
@@ -197,9 +197,9 @@ export class PeerTable {
     const [first] = found;
     if (first === undefined) return undefined;
     const [, ips] = first;
-    if (found.some(([, others]) => others !== ips)) return new Map(found);
+    if (found.some(([, others]) => !isSame(others, ips))) return { sets: new Map(found) };
     const ids = found.map(([id]) => id).sort();
-    return new UniformMap(this.#ids.one(ids, ids.join()), ips);
+    return new PeerOfSets(this.#ids.one(ids, ids.join()), ips);
   }
 
   #peersWith(pod: PolicyPod): LivePeers[] {
@@ -223,7 +223,15 @@ export class PeerTable {
     if (known !== undefined) return known;
     const { selector } = selection;
     const live: LivePeers = {
-      ...{ network, selection, selector, members: new Set(), enough: ENOUGH, sets: new Map(), names: new Map() },
+      ...{
+        network,
+        selection,
+        selector,
+        members: new DenseMap(keyOfPod),
+        enough: ENOUGH,
+        sets: new Map(),
+        names: new Map(),
+      },
     };
     peers.live.set(selection.text, live);
     try {
@@ -240,7 +248,7 @@ export class PeerTable {
 
   #join(live: LivePeers, state: PodState): void {
     if (!this.#isMember(live.network, live.selection, state.pod)) return;
-    live.members.add(state);
+    live.members.set(state.key, state);
     state.peerOf = withFew(state.peerOf, live);
   }
 
@@ -257,14 +265,14 @@ export class PeerTable {
     peers?.live.delete(live.selection.text);
     peers?.filing.delete(live);
     if (peers?.live.size === 0) this.#networks.delete(live.network);
-    for (const state of live.members) {
+    for (const state of live.members.values()) {
       state.peerOf = withoutFew(state.peerOf, live);
       this.#changed.add(state);
     }
   }
 
   #markMembers({ members }: LivePeers): void {
-    for (const state of members) this.#changed.add(state);
+    for (const state of members.values()) this.#changed.add(state);
   }
 
   #recount(live: LivePeers, before: PolicyPod | undefined, after: PolicyPod | undefined): void {
@@ -283,6 +291,9 @@ export class PeerTable {
 }
 
 const ENOUGH = 1024;
+
+const isSame = (a: readonly Ip[], b: readonly Ip[]): boolean =>
+  a === b || (a.length === b.length && a.every((ip, index) => ip === b[index]));
 
 const hasPort = (pod: PolicyPod, port: PeerSetSpec['port']): boolean =>
   port === undefined || numberOf(port, pod.ports) === port.port;

@@ -2,7 +2,7 @@
  * What the agent keeps of a NetworkPolicy. It never throws: a policy that cannot be read isolates the pods that it may be about and
  * allows nothing, and nothing else changes.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   type NetworkPolicy,
   type PolicyKind,
@@ -69,7 +69,7 @@ const sourceOf = (object: PolicyObject): string => {
   const { namespace, name, uid, annotations } = object.metadata;
   const spec = 'spec' in object ? object.spec : undefined;
   const parts = [namespace, name, uid, annotations?.[STATELESS_ANNOTATION], spec];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
+  return hash('sha256', JSON.stringify(parts), 'base64');
 };
 
 /** A message goes into events and logs, and names of unknown fields can be of any length. */

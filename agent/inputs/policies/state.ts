@@ -1,5 +1,6 @@
 /** What the index holds of pods, policies and namespaces between two events. */
 
+import type { DenseMap } from '../../../base/dense-map.ts';
 import type { Few } from '../../../base/few.ts';
 import type { PolicyDirection } from '../../model/policies/facts.ts';
 import type { CompiledRule } from './compile.ts';
@@ -64,7 +65,7 @@ export interface PolicyState {
 export interface NamespaceState {
   readonly name: string;
   readonly placement: Placement;
-  readonly pods: Map<string, PodState>;
+  readonly pods: DenseMap<PodState>;
   readonly policies: Map<string, PolicyState>;
   /** By the selector's text. */
   readonly groups: Map<string, TargetGroup>;

@@ -2,7 +2,7 @@
  * Ids of what policies are made of, and the names of their rows. Selectors and blocks are a tenant's words: names are of SHA-256 and not
  * of `hashedName`, whose 64 bits of FNV anyone can make collide, and a row whose name is taken cannot be inserted.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Family } from '../../../net/ip.ts';
 import type {
   AdminRuleFact,
@@ -79,5 +79,4 @@ export const domainSetName = (set: string, family: Family): string => `a${digest
 export const denyGroupName = (group: string, direction: PolicyDirection): string =>
   `a${digest(['deny', group, direction])}`;
 
-const digest = (parts: readonly unknown[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
+const digest = (parts: readonly unknown[]): string => hash('sha256', JSON.stringify(parts), 'hex').slice(0, 32);

@@ -8,6 +8,16 @@ export interface AclRank {
 
 export const ACL_RANKS = {
   serverAnswers: { tier: 0, priority: 1100, purpose: 'drop DHCP server replies of a pod' },
+  serverQuestions: {
+    tier: 0,
+    priority: 1103,
+    purpose: 'drop what asks a DHCP server before a pod receives it: OVN has answered',
+  },
+  machineAsks: {
+    tier: 0,
+    priority: 1102,
+    purpose: 'what virtual machines ask OVN for their addresses with, before policies look at it',
+  },
   isolationAllow: {
     tier: 0,
     priority: 1001,

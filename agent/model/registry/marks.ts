@@ -53,7 +53,7 @@ export const CT_ZONES = {
  * What networks send out with the node's address comes from these ports. Below are those at which the node itself is asked:
  * node ports (30000 to 32767 unless the API server is configured otherwise), kubelet, ssh. A pod that opens connections
  * from such a port to a client's ports would have the client's packets taken for answers, before they reach whom they are
- * for.
+ * for. So it is with a `hostPort` among these, which cannot be refused: docs/security.md, "What is not kept apart".
  */
 export const PORTS_OF_PODS = { first: 32_768, last: 65_535 } as const;
 

@@ -72,6 +72,16 @@ export const NFT_CHAINS = {
   },
   hostPodMarks: { name: 'udn-host-network-pod-marks', purpose: 'these pods, by their cgroups' },
   tenantServiceMark: { name: 'udn-service-mark', purpose: 'Services by port and address, by their maps' },
+  hostPortLoopback: {
+    name: 'udn-host-port-loopback',
+    hook: { type: 'filter', hook: 'prerouting', priority: -300 },
+    purpose: 'nothing from outside reaches loopback addresses, also with `route_localnet`',
+  },
+  hostPortSnat: {
+    name: 'udn-host-port-snat',
+    hook: { type: 'nat', hook: 'postrouting', priority: 100 },
+    purpose: 'processes that call ports of pods at loopback addresses do so from the host’s masquerade address',
+  },
   pathMtu: {
     name: 'no-pmtud',
     hook: { type: 'filter', hook: 'output', priority: 0 },

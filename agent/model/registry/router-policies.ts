@@ -15,6 +15,11 @@ export const ROUTER_POLICY_PRIORITIES = {
     purpose:
       'drop traffic with the source of this node’s management port from other ports: isolation treats that source as the kubelet',
   },
+  hostPorts: {
+    priority: 1006,
+    purpose:
+      'drop traffic of pods to the addresses where the host sends what is for ports of pods: pods there would see the gateway router as the client',
+  },
   nodeAddress: {
     priority: 1004,
     purpose: 'traffic of pods to an address of their node takes the management port, not the gateway',

@@ -10,6 +10,7 @@ export const TUNNEL_ROUTE_TABLE = 253;
 /** Rules of ours are only at these priorities; there, those with our protocol number are all ours. */
 export const RULE_PRIORITIES = {
   internalTrafficLocal: 30,
+  hostPorts: 31,
   network: 2000,
 } as const;
 

@@ -79,7 +79,7 @@ const notAllowed = (ips: readonly string[], why: string): Refusal[] =>
   ips.length === 0 ? [] : [{ reason: 'ExternalAddressNotAllowed', message: `not reachable at ${listed(ips)}: ${why}` }];
 
 /** What nodes send to each other for all networks: RFC 8926 section 3.3. */
-const GENEVE_PORT = 6081;
+export const GENEVE_PORT = 6081;
 
 const overlay = (isAsked: boolean): Refusal[] =>
   isAsked

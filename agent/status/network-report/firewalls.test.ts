@@ -104,7 +104,37 @@ it('is the node’s while it has subjects here, and leaves nothing behind', () =
   facts.set('adminRule', 'rule-red', undefined);
   facts.set('podPolicy', 'red/a', undefined);
   expect(firewalls.report()).toEqual({ applied: '' });
+  firewalls.touchOwner('adminRule:rule-red');
+  expect(firewalls.report()).toEqual({ applied: '' });
   add('red', ['b']);
+  expect(firewalls.report()).toEqual({ applied: 'sion-red' });
+});
+
+it('is not applied while a rule that it does not have any more is programmed still', () => {
+  const { facts, firewalls, add, set } = setUp();
+  add('red');
+  firewalls.report();
+  facts.set('adminRule', 'rule-red', undefined);
+  // Before anything is rendered, it is not done either.
+  expect(firewalls.report()).toEqual({ applied: '' });
+  set('adminRule:rule-red', { kind: 'pending', message: 'the database is away' });
+  expect(firewalls.report()).toEqual({ applied: '' });
+  set('adminRule:rule-red', { kind: 'failed', message: 'no' });
+  expect(firewalls.report().problems).toEqual([{ firewall: 'sion-red', message: 'no' }]);
+  set('adminRule:rule-red', DONE);
+  expect(firewalls.report()).toEqual({ applied: 'sion-red' });
+});
+
+it('a rule that comes back before it is gone is one that it has', () => {
+  const { facts, firewalls, add, set } = setUp();
+  add('red');
+  firewalls.report();
+  facts.set('adminRule', 'rule-red', undefined);
+  facts.set('adminRule', 'rule-red', rule('red'));
+  expect(firewalls.report()).toEqual({ applied: 'sion-red' });
+  set('adminRule:rule-red', { kind: 'pending' });
+  expect(firewalls.report()).toEqual({ applied: '' });
+  set('adminRule:rule-red', DONE);
   expect(firewalls.report()).toEqual({ applied: 'sion-red' });
 });
 

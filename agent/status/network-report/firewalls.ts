@@ -1,6 +1,7 @@
 /**
  * Which EgressFirewalls this node has applied, ready to be reported. A firewall is the node's while pods of its namespace are on it; it is
- * applied when its rules, the sets of its subjects and the memberships of these pods are. An event costs what it is about.
+ * applied when its rules, the sets of its subjects and the memberships of these pods are, and no rule is left that it had before. An event
+ * costs what it is about.
  */
 import { MAX_FIREWALL_PROBLEMS, MAX_FIREWALLS, type ReportedFirewalls } from '../../../api/node-network-report.ts';
 import { type Status, worst } from '../../../base/reconciler.ts';
@@ -30,6 +31,8 @@ interface Part {
   readonly owners: readonly string[];
   /** A pod is a subject of two while one takes the place of another. */
   policies: ReadonlySet<string>;
+  /** Of a rule that is not desired any more: its rows may be there still. `rendered`: who programs it knows. */
+  leaving?: 'announced' | 'rendered';
 }
 
 interface Firewall {
@@ -65,6 +68,7 @@ export class NodeFirewalls {
   /** What an owner makes of it has changed: it was rendered, or programmed. */
   touchOwner(owner: string): void {
     const part = this.#owned.get(owner);
+    if (part?.leaving !== undefined) part.leaving = 'rendered';
     if (part === undefined || (part.policies.size === 0 && this.#policiesOf(part).size === 0)) return;
     this.#dirty.add(part);
     this.#touch();
@@ -87,7 +91,10 @@ export class NodeFirewalls {
   }
 
   #report(): ReportedFirewalls {
-    for (const part of this.#dirty) this.#look(part);
+    for (const part of this.#dirty) {
+      if (part.leaving === undefined) this.#look(part);
+      else if (part.leaving === 'rendered') this.#lookAtLeaving(part);
+    }
     this.#dirty.clear();
     const problems = this.#options.problems();
     const applied: string[] = [];
@@ -113,7 +120,11 @@ export class NodeFirewalls {
     // Of administrators' policies there may be more, and they are none of ours.
     if (kind !== 'podPolicy' && this.#policiesOf(part).size === 0) return;
     this.#parts.set(key, part);
-    for (const owner of owners) this.#owned.set(owner, part);
+    for (const owner of owners) {
+      const before = this.#owned.get(owner);
+      if (before?.leaving !== undefined) this.#end(before);
+      this.#owned.set(owner, part);
+    }
     this.#dirty.add(part);
     for (const policy of this.#policiesOf(part)) this.#count(part, policy, 1);
     this.#touch();
@@ -121,10 +132,18 @@ export class NodeFirewalls {
 
   #drop(key: string, part: Part): void {
     this.#parts.delete(key);
+    if (part.kind === 'adminRule') {
+      part.leaving = 'announced';
+      for (const policy of part.policies) this.#firewalls.get(policy)?.unready.set(part, REMOVING);
+      this.#dirty.add(part);
+    } else this.#end(part);
+    this.#touch();
+  }
+
+  #end(part: Part): void {
     this.#dirty.delete(part);
     for (const owner of part.owners) if (this.#owned.get(owner) === part) this.#owned.delete(owner);
     for (const policy of part.policies) this.#count(part, policy, -1);
-    this.#touch();
   }
 
   #look(part: Part): void {
@@ -137,6 +156,12 @@ export class NodeFirewalls {
       if (status.kind === 'done') firewall?.unready.delete(part);
       else firewall?.unready.set(part, status);
     }
+  }
+
+  #lookAtLeaving(part: Part): void {
+    const status = worst(part.owners.map(this.#options.statusOf));
+    if (status.kind === 'done') this.#end(part);
+    else for (const policy of part.policies) this.#firewalls.get(policy)?.unready.set(part, status);
   }
 
   #count(part: Part, policy: string, by: 1 | -1): void {
@@ -161,5 +186,7 @@ export class NodeFirewalls {
 }
 
 const isKind = (kind: string): kind is Kind => (KINDS as readonly string[]).includes(kind);
+
+const REMOVING: Status = { kind: 'pending' };
 
 const NONE: ReadonlySet<string> = new Set();

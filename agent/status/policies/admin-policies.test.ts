@@ -64,7 +64,7 @@ const sources = (
   return {
     facts,
     reconcilers: new Map([['northbound', fakeReconciler({ status })]]),
-    serviceSubnets: [],
+    ...{ node: noPolicies.node, cluster: noPolicies.cluster },
     policyLookup: { ...noPolicies.policyLookup, pods: () => PODS, pod: (key) => PODS.get(key) },
     ownersOver: (subject, key) => [`${subject}:${key}`],
     domainState: (name) => (name === NAME ? STATE : undefined),

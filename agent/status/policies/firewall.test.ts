@@ -1,9 +1,11 @@
 /** What firewalls make of answers about policies. */
 import { describe, expect, it } from 'vitest';
+import { parseClusterConfig } from '../../../api/cluster-config.ts';
 import { parseCidr } from '../../../net/cidr.ts';
 import { parseIp } from '../../../net/ip.ts';
 import type { PolicyPod } from '../../inputs/policies/types.ts';
 import type { Problem } from '../../inputs/problem.ts';
+import { externalAddressId } from '../../model/facts.ts';
 import type { AdminRuleFact } from '../../model/policies/facts.ts';
 import { TestCluster } from '../../testing/cluster.ts';
 import { noPolicies } from '../testing/no-policies.ts';
@@ -35,6 +37,7 @@ const PODS = new Map<string, PolicyPod>(
 const sources = (isIsolated: boolean, more: readonly AdminRuleFact[] = []): PolicyReportSources => {
   const { facts } = new TestCluster('n1')
     .namespace('red', true)
+    .gateway('n1', { addresses: ['198.51.100.1/24'], nextHops: ['198.51.100.254'] })
     .network('red_net', { id: 1, topology: 'layer3', subnets: ['10.20.0.0/16'], namespace: 'red', nad: 'net' });
   for (const [index, rule] of [...RULES, ...more].entries()) facts.set('adminRule', `r${index}`, rule);
   facts.set('subjectSet', 's1', { network: 'red_net', policy: POLICY, tier: 'firewall', drops: ['r1'] });
@@ -43,7 +46,12 @@ const sources = (isIsolated: boolean, more: readonly AdminRuleFact[] = []): Poli
     ...{ rules: [], subjects: ['s1'] },
   });
   return {
-    ...{ facts, reconcilers: new Map(), ...noPolicies, serviceSubnets: [parseCidr('172.16.1.0/24')] },
+    ...{
+      facts,
+      reconcilers: new Map(),
+      ...noPolicies,
+      cluster: parseClusterConfig({ serviceSubnets: '172.16.1.0/24' }),
+    },
     policyLookup: { ...noPolicies.policyLookup, pods: () => PODS, pod: (key) => PODS.get(key) },
   };
 };
@@ -99,6 +107,37 @@ describe('a firewall', () => {
     });
   });
 
+  it('is asked about an address and a node port of a Service, where this node does not translate it', () => {
+    const its = sources(false);
+    const { facts } = its;
+    for (const ip of ['198.51.100.1', '198.51.100.2'].map(parseIp)) facts.set('nodeAddress', ip, true);
+    const policies = { externalTrafficPolicy: 'Cluster', internalTrafficPolicy: 'Cluster', createdAt: '' } as const;
+    facts.set('service', 'red/web', {
+      ...{ name: 'web', namespace: 'red', affinitySeconds: undefined, healthCheckNodePort: undefined, ...policies },
+      ports: [{ name: '', protocol: 'TCP', port: 443, nodePort: 30_443 }],
+      ...{ clusterIps: [parseIp('172.16.1.10')], loadBalancerIps: [] },
+      // Of a node, of the Service subnets, and somebody else's.
+      externalIps: ['198.51.100.2', '172.16.1.77', '192.0.2.8', '192.0.2.9'].map(parseIp),
+    });
+    facts.set('externalAddress', externalAddressId(parseIp('192.0.2.8'), { protocol: 'TCP', port: 443 }), 'blue/web');
+    for (const [peer, verdict] of [
+      ['198.51.100.2', 'denied'],
+      ['172.16.1.77', 'open'],
+      ['192.0.2.8', 'allowed'],
+      ['192.0.2.9', 'unknown'],
+    ] as const)
+      expect([peer, ask(its, peer).verdict]).toEqual([peer, verdict]);
+    expect(ask(its, '198.51.100.1', 30_443)).toMatchObject({
+      ...{
+        verdict: 'unknown',
+        message: expect.stringMatching(/^TCP 30443 of this node is a node port of Service red/),
+      },
+    });
+    // As an entry point of another node it is translated there; and this node's other ports are its own.
+    expect(ask(its, '198.51.100.2', 30_443)).toMatchObject({ verdict: 'denied' });
+    expect(ask(its, '198.51.100.1', 30_444)).toMatchObject({ verdict: 'denied' });
+  });
+
   it('opens nothing that network policies close, or administrators', () => {
     expect(ask(sources(true), '192.0.2.7')).toMatchObject({ verdict: 'denied', families: [{ lets: [] }] });
     const admin = { tier: 'admin', priority: 31_000, policy: 'AdminNetworkPolicy/keep' } as const;
@@ -123,6 +162,23 @@ describe('a firewall', () => {
         rules: [{ priority: 10_000 }, {}],
       },
     ]);
+  });
+
+  it('names with an answer what of it cannot be followed: no rule says so', () => {
+    const its = sources(false);
+    const problems = (): readonly Problem[] => [
+      { object: 'EgressFirewall/blue/default', message: 'another' },
+      { object: POLICY, message: 'a note', severity: 'warning' },
+      { object: POLICY, message: 'spec.egress[0].to.dnsName: is a wildcard; the rule allows nothing' },
+    ];
+    const asked = { ...its, policyLookup: { ...its.policyLookup, problems } };
+    expect(ask(asked, '198.51.100.1')).toMatchObject({
+      ...{ verdict: 'denied' },
+      notFollowed: [`${POLICY}: spec.egress[0].to.dnsName: is a wildcard; the rule allows nothing`],
+    });
+    expect(reportPodEnd(asked, { pod: 'red/web', direction: 'Ingress', peer: '198.51.100.1' }).notFollowed).toBe(
+      undefined,
+    );
   });
 
   it('is listed with what of it cannot be followed, and nothing of others or of notes', () => {

@@ -1,6 +1,8 @@
 /** Who may reach whom in a namespace, as far as the policies of pods of this node decide. */
 import type { PolicyMatrixStatus } from '../../../api/policy-status.ts';
 import { adminRulesOf, rulesAbout } from './admin-rules.ts';
+import { idOn } from './end-id.ts';
+import { isAttached } from './peer-end.ts';
 import { podEnd } from './pod-end.ts';
 import type { PolicyReportSources } from './sources.ts';
 
@@ -11,25 +13,49 @@ const MAX_LOOKS = 500_000;
 /** Each takes its ports from what those before it have left: 40 µs, where hundreds have ports of their own. */
 const LOOKS_OF_ADMIN_RULE = 5;
 
-export const reportPolicyMatrix = (given: PolicyReportSources, namespace: string): PolicyMatrixStatus => {
+/** @param network a secondary one; undefined: the pods' own */
+export const reportPolicyMatrix = (
+  given: PolicyReportSources,
+  namespace: string,
+  network?: string,
+): PolicyMatrixStatus => {
+  const about = network === undefined ? {} : { network };
+  if (network !== undefined && given.facts.get('network', network)?.role !== 'secondary')
+    return { pods: [], ends: [], message: `${network} is not a secondary network here: ask without it`, ...about };
   const found = [...given.policyLookup.pods()].filter(
-    ([, pod]) => pod.namespace === namespace && !pod.finished && pod.isHost !== true,
+    ([, pod]) =>
+      pod.namespace === namespace &&
+      !pod.finished &&
+      pod.isHost !== true &&
+      (network === undefined || isAttached(given.facts, pod, network)),
   );
   const pods = found.map(([key]) => key).sort();
   if (pods.length > MAX_PODS)
-    return { pods: [], ends: [], message: `namespace ${namespace} has ${pods.length} pods, more than ${MAX_PODS}` };
+    return {
+      pods: [],
+      ends: [],
+      message: `namespace ${namespace} has ${pods.length} pods, more than ${MAX_PODS}`,
+      ...about,
+    };
   const sources = withMemory(given);
   const local = found.filter(([, pod]) => pod.isLocal).map(([key]) => key);
   const { facts } = sources;
   // No firewall is about what pods of one network send to each other.
   const adminRules = adminRulesOf(facts, ({ tier }) => tier !== 'firewall');
-  const ofPolicies = local.reduce((sum, pod) => sum + (facts.get('podPolicy', pod)?.rules.length ?? 0), 0);
-  const ofAdmin = local.reduce((sum, pod) => sum + rulesAbout(adminRules, facts.get('podPolicy', pod)).length, 0);
+  const ofPolicies = local.reduce(
+    (sum, pod) => sum + (facts.get('podPolicy', idOn(pod, network))?.rules.length ?? 0),
+    0,
+  );
+  const ofAdmin = local.reduce(
+    (sum, pod) => sum + rulesAbout(adminRules, facts.get('podPolicy', idOn(pod, network))).length,
+    0,
+  );
   if ((ofPolicies + ofAdmin * LOOKS_OF_ADMIN_RULE) * pods.length > MAX_LOOKS)
     return {
       pods: [],
       ends: [],
       message: `pods of namespace ${namespace} have ${ofPolicies + ofAdmin} rules here, too many for a matrix`,
+      ...about,
     };
   const ends = local
     .sort()
@@ -37,11 +63,11 @@ export const reportPolicyMatrix = (given: PolicyReportSources, namespace: string
       pods
         .filter((peer) => peer !== pod)
         .flatMap((peer) => [
-          podEnd(sources, { pod, direction: 'Egress', peer }, adminRules),
-          podEnd(sources, { pod, direction: 'Ingress', peer }, adminRules),
+          podEnd(sources, { pod, direction: 'Egress', peer, network }, adminRules),
+          podEnd(sources, { pod, direction: 'Ingress', peer, network }, adminRules),
         ]),
     );
-  return { pods, ends: ends.map(withoutOthers) };
+  return { pods, ends: ends.map(withoutOthers), ...about };
 };
 
 /** The same rules come again and again. */

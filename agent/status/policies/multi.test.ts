@@ -5,7 +5,9 @@ import { targetSetName } from '../../model/policies/ids.ts';
 import { MultiWorld } from '../../testing/multi-world.ts';
 import { worldPod } from '../../testing/policy-world.ts';
 import { noPolicies } from '../testing/no-policies.ts';
+import { reportPolicyMatrix } from './matrix.ts';
 import { type EndQuestion, reportPodEnd } from './pod-end.ts';
+import { parseMatrixQuestion } from './question.ts';
 import { reportPolicies } from './report.ts';
 import type { PolicyReportSources } from './sources.ts';
 
@@ -13,6 +15,7 @@ const FLAT = 'cluster_udn_flat';
 const PODS = {
   'a/web': { labels: { app: 'web' }, ips: { default: ['10.128.0.3'], 'a/flat': ['10.1.0.3', 'fd01::3'] } },
   'a/app': { isLocal: false, labels: { app: 'app' }, ips: { default: ['10.128.2.4'] } },
+  'a/db': { isLocal: false, ips: { default: ['10.128.2.6'], 'a/flat': ['10.1.0.4', 'fd01::4'] } },
   'b/app': {
     isLocal: false,
     labels: { app: 'app' },
@@ -97,3 +100,19 @@ it.each([
     if (verdict === 'allowed') expect(end.isolatedBy).toEqual(['MultiNetworkPolicy/a/p']);
   },
 );
+
+it('has a matrix of the pods that are attached to a network, by its policies', () => {
+  const { pods, ends, network } = reportPolicyMatrix(sources(), ...parseMatrixQuestion(`a?network=${FLAT}`));
+  expect([pods, network]).toEqual([['a/db', 'a/web'], FLAT]);
+  expect(ends.map((end) => [end.pod, end.direction, end.peer, end.network, end.verdict, end.peerAddresses])).toEqual([
+    ['a/web', 'Egress', 'a/db', FLAT, 'open', ['10.1.0.4', 'fd01::4']],
+    ['a/web', 'Ingress', 'a/db', FLAT, 'denied', ['10.1.0.4', 'fd01::4']],
+  ]);
+  const own = reportPolicyMatrix(sources(), ...parseMatrixQuestion('a'));
+  expect([own.pods, own.network]).toEqual([['a/app', 'a/db', 'a/web'], undefined]);
+  expect(own.ends.map(({ verdict }) => verdict)).toEqual(['open', 'open', 'open', 'open']);
+  expect(reportPolicyMatrix(sources(), 'a', 'default')).toMatchObject({
+    ...{ ends: [], message: 'default is not a secondary network here: ask without it', network: 'default' },
+  });
+  expect(() => parseMatrixQuestion('a?net=x')).toThrow('net');
+});

@@ -27,17 +27,18 @@ const hostView = (facts: PolicyReportSources['facts'], node: string): HostView =
 
 /** @param network of the pod itself, where a policy selects it */
 export const peersOf = (
-  { facts, policyLookup }: PolicyReportSources,
+  sources: PolicyReportSources,
   { peer, direction, packet }: EndQuestion,
   own: PolicyPod,
   network: string | undefined,
 ): PeerEnd => {
+  const { facts, policyLookup } = sources;
   const here = network ?? networkOfNamespace(facts, own.namespace);
   if (here === undefined) return unknown(`namespace ${own.namespace} waits for its primary network`);
   if (isIp(peer)) {
     const ip = parseIp(peer);
     const services = { network: here, isHere: (namespace: string) => networkOfNamespace(facts, namespace) === here };
-    const problem = direction === 'Egress' ? serviceProblem(facts, ip, services, packet) : undefined;
+    const problem = direction === 'Egress' ? serviceProblem(sources, ip, services, packet) : undefined;
     return problem === undefined ? { network: here, addresses: [ip], verdict: 'unknown' } : unknown(problem, here);
   }
   const other = policyLookup.pod(peer);
@@ -86,7 +87,7 @@ export const attachedPeer = ({ facts, policyLookup }: PolicyReportSources, peer:
     : unknown(`${peer} has no address of network ${network} that is known: ask by address`, network);
 };
 
-const isAttached = (facts: PolicyReportSources['facts'], { addresses }: PolicyPod, network: string): boolean =>
+export const isAttached = (facts: PolicyReportSources['facts'], { addresses }: PolicyPod, network: string): boolean =>
   addresses.keys().some((nad) => networkOfNad(facts, nad) === network);
 
 const addressesOn = (facts: PolicyReportSources['facts'], { addresses }: PolicyPod, network: string): readonly Ip[] =>

@@ -4,10 +4,8 @@
  */
 import type { EndFamilyStatus, EndRuleStatus, PolicyEndStatus, PolicyVerdict } from '../../../api/policy-status.ts';
 import { worst } from '../../../base/reconciler.ts';
-import { cidrContainsIp } from '../../../net/cidr.ts';
 import { type Family, type Ip, ipFamily, isIp } from '../../../net/ip.ts';
 import { both, EVERYTHING, isEverything, merged, type Ports } from '../../../net/port-regions.ts';
-import { attachmentId } from '../../model/facts.ts';
 import type {
   PodPolicyFact,
   PolicyDirection,
@@ -15,11 +13,13 @@ import type {
   PolicyProtocol,
   PolicyRuleFact,
 } from '../../model/policies/facts.ts';
-import { firewallExempts } from '../../model/policies/firewall-exempts.ts';
 import { statusOf } from '../../reconcile/reconcilers.ts';
 import { type AdminRules, adminRulesOf, endAdminRule, type KnownAdminRule, rulesAbout } from './admin-rules.ts';
+import { idOn } from './end-id.ts';
+import { isExempt } from './exempt.ts';
 import { hasPeer } from './has-peer.ts';
 import { isolatingPolicies } from './isolated-pods.ts';
+import { notFollowed } from './not-followed.ts';
 import { attachedPeer, notAttached, type PeerEnd, peersOf } from './peer-end.ts';
 import type { PolicyReportSources } from './sources.ts';
 import { decide, l4Region } from './tiers.ts';
@@ -40,13 +40,15 @@ export interface EndQuestion {
 export const reportPodEnd = (sources: PolicyReportSources, question: EndQuestion): PolicyEndStatus => {
   const end = podEnd(sources, question);
   const { pod, direction, network } = question;
-  return end.families.length === 0
-    ? end
-    : { ...end, isolatedBy: isolatingPolicies(sources.policyLookup, idOn(pod, network), direction) };
+  const unfollowed = notFollowed(sources, question);
+  return {
+    ...end,
+    ...(end.families.length > 0 && {
+      isolatedBy: isolatingPolicies(sources.policyLookup, idOn(pod, network), direction),
+    }),
+    ...(unfollowed.length > 0 && { notFollowed: unfollowed }),
+  };
 };
-
-const idOn = (pod: string, network: string | undefined): string =>
-  network === undefined ? pod : attachmentId(pod, network);
 
 /** Without who isolates the pod: for that, all policies are looked at. */
 export const podEnd = (
@@ -205,15 +207,6 @@ const familyEnd = (
     ...(hits.length > 0 && { admin: hits.map((hit) => endAdminRule(sources, hit)) }),
     reachesPolicies: isIsolated && reaching.length > 0,
   };
-};
-
-/** Firewalls are not about the cluster's own addresses. */
-const isExempt = ({ facts, serviceSubnets }: PolicyReportSources, network: string, ip: Ip): boolean => {
-  const known = facts.get('network', network);
-  return (
-    known !== undefined &&
-    firewallExempts(known, { serviceSubnets }, ipFamily(ip)).some((subnet) => cidrContainsIp(subnet, ip))
-  );
 };
 
 /** Of a packet at most two per address decide. */

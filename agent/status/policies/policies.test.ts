@@ -10,6 +10,7 @@ import type { PolicyRuleFact } from '../../model/policies/facts.ts';
 import { denyGroupId, denyGroupName, targetSetName } from '../../model/policies/ids.ts';
 import { TestCluster } from '../../testing/cluster.ts';
 import { fakeReconciler } from '../../testing/fake-reconciler.ts';
+import { noPolicies } from '../testing/no-policies.ts';
 import { reportPolicyMatrix } from './matrix.ts';
 import { type EndQuestion, reportPodEnd } from './pod-end.ts';
 import { parseEndQuestion } from './question.ts';
@@ -102,7 +103,7 @@ const sources = (more: Partial<PolicyReportSources['policyLookup']> = {}): Polic
         }),
       ],
     ]),
-    serviceSubnets: [],
+    ...{ node: noPolicies.node, cluster: noPolicies.cluster },
     policyLookup: {
       problems: () => [],
       isRead: () => true,

@@ -17,6 +17,16 @@ const filterSchema = z.strictObject({
   sets: z.string().max(8_192).optional(),
 });
 
+/** @param asked `NAMESPACE`, or `NAMESPACE?network=NAME` @throws ApiError */
+export const parseMatrixQuestion = (asked: string): [namespace: string, network: string | undefined] => {
+  const [namespace = '', query = ''] = asked.split('?', 2);
+  const { network } = parseWith(matrixSchema, Object.fromEntries(new URLSearchParams(query)), 'the question');
+  return [decodeURIComponent(namespace), network];
+};
+
+const networkSchema = z.string().min(1).max(253).optional();
+const matrixSchema = z.strictObject({ network: networkSchema });
+
 /** @throws ApiError */
 export const parseEndQuestion = (query: string): EndQuestion => {
   const given = Object.fromEntries(new URLSearchParams(query));
@@ -35,7 +45,7 @@ const schema = z
     pod: z.string().regex(/^[^/]+\/[^/]+$/),
     direction: z.enum(['Ingress', 'Egress']),
     peer: z.string().min(1),
-    network: z.string().min(1).max(253).optional(),
+    network: networkSchema,
     protocol: z.enum(['tcp', 'udp', 'sctp']).optional(),
     port: z.coerce.number().int().min(1).max(65_535).optional(),
   })

@@ -1,5 +1,5 @@
 /** What of network policies is told to people. */
-import type { Cidr } from '../../../net/cidr.ts';
+import type { ClusterConfig } from '../../../api/cluster-config.ts';
 import type { DomainName } from '../../../net/domain-name.ts';
 import type { DomainState } from '../../dns/types.ts';
 import type { IsolatingPolicy, PolicyDescription } from '../../inputs/policies/describe.ts';
@@ -30,8 +30,10 @@ export interface PolicyLookup {
 export interface PolicyReportSources {
   readonly facts: FactStore;
   readonly reconcilers: Reconcilers;
-  /** Of the cluster: what is in them is not for firewalls. */
-  readonly serviceSubnets: readonly Cidr[];
+  /** This one. */
+  readonly node: string;
+  /** What is in its Service subnets is not for firewalls; what is in any of its ranges is no Service's external address. */
+  readonly cluster: ClusterConfig;
   readonly policyLookup: PolicyLookup;
   /** Undefined: nobody has asked for the name. */
   readonly domainState: (name: DomainName) => DomainState | undefined;

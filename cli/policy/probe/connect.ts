@@ -30,6 +30,8 @@ export interface ProbeTools {
 export interface Targets {
   readonly addresses: readonly string[];
   readonly ports: readonly number[];
+  /** Only from pods that are attached to this one. Absent: from all, by their own. */
+  readonly network?: string | undefined;
 }
 
 /** Pods at once: each is a process of its own. */
@@ -38,7 +40,7 @@ const AT_ONCE = 4;
 /** From each pod of the namespace that is on this node. */
 export const probeHere = async (tools: ProbeTools, namespace: string, targets: Targets): Promise<Probed> => {
   const found: Probed = { results: [], unknown: [] };
-  const left = tools.pods.filter((pod) => pod.namespace === namespace && pod.attachments.length > 0).values();
+  const left = tools.pods.filter((pod) => pod.namespace === namespace && isFrom(pod, targets)).values();
   const work = async (): Promise<void> => {
     for (const pod of left) {
       const from = `${pod.namespace}/${pod.name}`;
@@ -52,6 +54,10 @@ export const probeHere = async (tools: ProbeTools, namespace: string, targets: T
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   return found;
 };
+
+/** Any other would send what is not its network's by its default route. */
+const isFrom = ({ attachments }: PodStatus, { network }: Targets): boolean =>
+  network === undefined ? attachments.length > 0 : attachments.some((one) => one.network === network);
 
 const probeFrom = async (
   { netns, runner }: ProbeTools,

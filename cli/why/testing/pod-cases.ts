@@ -195,6 +195,23 @@ export const POD_CASES: readonly Case[] = [
     ...{ ask: POD, cause: 'primary-selected', expectedText: 'red/net, which is a primary network' },
   },
   {
+    state: 'ports of the node by an annotation',
+    objects: [
+      ...well.filter((one) => one !== web),
+      settledPod(
+        'red/web',
+        { ...DEFAULT_ENTRY, ...entry('red/net', '10.100.0.9/16') },
+        {
+          annotations: {
+            [POD_ANNOTATIONS.defaultNetwork]:
+              '[{"namespace":"ovn-kubernetes","name":"default","portMappings":[{"hostPort":80,"containerPort":80}]}]',
+          },
+        },
+      ),
+    ],
+    ...{ ask: POD, cause: 'request-refused', expectedText: 'portMappings: ports of a node are opened by hostPort' },
+  },
+  {
     state: 'containers that do not start',
     objects: [
       ...well.filter((one) => one !== web),

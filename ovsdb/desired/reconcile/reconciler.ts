@@ -31,6 +31,7 @@ import { Lookup } from '../plan/lookup.ts';
 import { isProblem } from '../plan/outcome.ts';
 import { unsettledUnits } from '../plan/settled.ts';
 import { ownerToken, targetToken, tokensOf } from '../plan/tokens.ts';
+import { shareAllTexts, shareTexts } from '../shared-texts.ts';
 import { type RowUnit, type Unit, unitId } from '../unit.ts';
 import { NO_OWNER, openGroup } from './batch.ts';
 import type { ReconcilerCounts, ReconcilerEvent } from './events.ts';
@@ -299,6 +300,7 @@ export class OvsdbReconciler<DB> implements Reconciler {
         if (!this.#works.isFlying(unit)) this.#works.mark(unit, this.#ownersOrUnit(unit), true);
       }
       if (this.#works.hasWaiting) this.#wakeWaiting(change);
+      shareTexts(this.#desired, this.#actual, change);
     }
     for (const { table, uuid, after } of changes) {
       if (after === undefined) this.#actual.adoptions.remove(table, uuid);
@@ -346,6 +348,7 @@ export class OvsdbReconciler<DB> implements Reconciler {
     for (const unit of unsettledUnits(lookup)) this.#works.mark(unit, this.#desired.ownersOf(unit), false);
     for (const owner of this.#desired.owners()) this.#board.touch(owner);
     this.#flusher.forgetSeen();
+    shareAllTexts(this.#desired, this.#actual);
     this.#markGarbage(lookup);
   }
 

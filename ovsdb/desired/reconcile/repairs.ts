@@ -28,6 +28,7 @@ export class Repairs {
   readonly #options: RepairsOptions;
   readonly #repairs = new Map<string, Repair>();
   readonly #timers = new Map<string, () => void>();
+  #cancelForget: (() => void) | undefined;
 
   constructor(options: RepairsOptions) {
     this.#options = options;
@@ -40,10 +41,8 @@ export class Repairs {
     // The order is that of the last repair.
     this.#repairs.delete(id);
     this.#repairs.set(id, { count: count + 1, lastAt: now, restUntil: undefined });
-    for (const [old, repair] of this.#repairs) {
-      if (now - repair.lastAt <= STAYED_MS) return;
-      if (now - (repair.restUntil ?? repair.lastAt) > STAYED_MS) this.#repairs.delete(old);
-    }
+    this.#forget(now);
+    this.#forgetLater();
   }
 
   /** Whether a unit has had all of its tries: most have not, and need not be looked at any further. */
@@ -73,6 +72,26 @@ export class Repairs {
   stop(): void {
     for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
+    this.#cancelForget?.();
+    this.#cancelForget = undefined;
+  }
+
+  #forget(now: number): void {
+    for (const [old, repair] of this.#repairs) {
+      if (now - repair.lastAt <= STAYED_MS) return;
+      if (now - (repair.restUntil ?? repair.lastAt) > STAYED_MS) this.#repairs.delete(old);
+    }
+  }
+
+  /** A load writes very many units, and it may be long until the next one is written. */
+  #forgetLater(): void {
+    if (this.#cancelForget !== undefined || this.#repairs.size === 0) return;
+    const { clock } = this.#options;
+    this.#cancelForget = clock.schedule(STAYED_MS + 1, () => {
+      this.#cancelForget = undefined;
+      this.#forget(clock.monotonic());
+      this.#forgetLater();
+    });
   }
 
   #wakeAfter(id: string, ms: number): void {

@@ -1,6 +1,11 @@
+import { DenseMap } from '../../../base/dense-map.ts';
+
 /** Owners that want members alone, and of which there are so many that nothing more is kept of each than how many it has. */
 export class BareOwners {
   readonly #prefix: string;
+  /** Those with members. */
+  readonly #owners = new DenseMap<string>((subject) => subject);
+  /** Of those with more than one, which few have. */
   readonly #counts = new Map<string, number>();
 
   /** @param prefix of the names of all of them, and of no other owner */
@@ -9,12 +14,12 @@ export class BareOwners {
   }
 
   get size(): number {
-    return this.#counts.size;
+    return this.#owners.size;
   }
 
   /** Whether it has members now. */
   has(owner: string): boolean {
-    return this.isBare(owner) && this.#counts.has(owner.slice(this.#prefix.length));
+    return this.isBare(owner) && this.#owners.has(owner.slice(this.#prefix.length));
   }
 
   isBare(owner: string): boolean {
@@ -28,13 +33,17 @@ export class BareOwners {
 
   /** Those that have members. */
   *owners(): Iterable<string> {
-    for (const subject of this.#counts.keys()) yield this.ownerOf(subject);
+    for (const subject of this.#owners.keys()) yield this.ownerOf(subject);
   }
 
   /** @param by how many more members it has */
   count(subject: string, by: number): void {
-    const now = (this.#counts.get(subject) ?? 0) + by;
-    if (now === 0) this.#counts.delete(subject);
-    else this.#counts.set(subject, now);
+    const before = this.#counts.get(subject) ?? (this.#owners.has(subject) ? 1 : 0);
+    const now = before + by;
+    if (now === before) return;
+    if (now > 1) this.#counts.set(subject, now);
+    else this.#counts.delete(subject);
+    if (now === 0) this.#owners.delete(subject);
+    else if (before === 0) this.#owners.set(subject, subject);
   }
 }

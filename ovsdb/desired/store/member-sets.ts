@@ -1,4 +1,5 @@
 /** The members of set columns and who contributes them. Adding one costs the same however many there are. */
+import { DenseMap } from '../../../base/dense-map.ts';
 import { type ElementId, elementId, type TargetId, targetId } from '../identity.ts';
 import type { AnyMember, OwnerOrder } from '../types.ts';
 import type { BareOwners } from './bare-owners.ts';
@@ -10,7 +11,7 @@ type Held = Claims<AnyMember> | string;
 interface Elements {
   /** Of all members that are held as a text. */
   readonly table: string;
-  readonly held: Map<ElementId, Held>;
+  readonly held: DenseMap<Held>;
 }
 
 export class MemberSets {
@@ -92,6 +93,17 @@ export class MemberSets {
     }
   }
 
+  /** The text that is held for an element, of those that are equal to it. */
+  textOf(target: TargetId, column: string, element: ElementId): string | undefined {
+    return this.#targets.get(target)?.get(column)?.held.keyOf(element);
+  }
+
+  /** The sets that have members. */
+  *places(): Iterable<Omit<MemberAddress, 'element'>> {
+    for (const [target, columns] of this.#targets)
+      for (const [column, { table }] of columns) yield { table, target, column };
+  }
+
   hasTarget(target: TargetId): boolean {
     return this.#targets.has(target);
   }
@@ -122,7 +134,7 @@ export class MemberSets {
     }
     const known = columns.get(column);
     if (known !== undefined || !create) return known;
-    const elements: Elements = { table, held: new Map() };
+    const elements: Elements = { table, held: new DenseMap() };
     columns.set(column, elements);
     return elements;
   }

@@ -1,5 +1,6 @@
 /** The client's own parts against a server. */
 import { expect } from 'vitest';
+import { isListed } from '../../../kube/reflector/discovery.ts';
 import { createReflector } from '../../../kube/reflector/reflector.ts';
 import { CONFIG_MAPS } from '../../../kube/resources.ts';
 import { patchJsonMapAnnotation } from '../../../kube/writer/json-map-annotation.ts';
@@ -41,6 +42,16 @@ export const clientCases = ({ test }: Harness): void => {
     expect([...reflector.entries()]).toEqual([[`${namespace}/a`, '3']]);
     stop.abort();
     await running;
+  });
+
+  test('its lists have what it serves, and nothing else', async ({ client }) => {
+    const listed = (group: string, version: string, plural: string) => isListed(client, { group, version, plural });
+    expect(await listed('', 'v1', 'pods')).toBe(true);
+    expect(await listed('', 'v1', 'widgets')).toBe(false);
+    expect(await listed('networking.k8s.io', 'v1', 'networkpolicies')).toBe(true);
+    expect(await listed('networking.k8s.io', 'v1', 'widgets')).toBe(false);
+    expect(await listed('networking.k8s.io', 'v9', 'networkpolicies')).toBe(false);
+    expect(await listed('none.example.org', 'v1', 'widgets')).toBe(false);
   });
 
   test('many writers share one annotation', async (context) => {

@@ -2,6 +2,7 @@
  * One cluster that the golden texts are made of: two nodes, and a tenant `blue` with a layer-3 or a layer-2 network of id 1.
  * The node has 172.30.0.2 and fd00:30::2 on its gateway bridge; the outside is behind eth0.
  */
+import type { LocalSettings } from '../../../agent/model/view.ts';
 import { TestCluster } from '../../../agent/testing/cluster.ts';
 
 export const TOPOLOGIES = ['layer3', 'layer2'] as const;
@@ -21,13 +22,16 @@ export const VARIANTS: readonly Variant[] = TOPOLOGIES.flatMap((topology) =>
 export const nameOf = ({ topology, mode, family }: Variant): string => `${topology}-${mode}-${family}`;
 
 /** Without tenants: only the default network. */
-export const emptyCluster = ({ mode, family }: Omit<Variant, 'topology'>): TestCluster => {
+export const emptyCluster = (
+  { mode, family }: Omit<Variant, 'topology'>,
+  local: Partial<LocalSettings> = {},
+): TestCluster => {
   const of = (...texts: string[]): string[] => texts.filter((text) => inFamily(text, family));
   const settings = {
     clusterSubnets: of('10.128.0.0/14/23', 'fd00:10:128::/48/64').join(','),
     serviceSubnets: of('172.16.1.0/24', 'fd00:10:96::/112').join(','),
   };
-  return new TestCluster('node1', settings)
+  return new TestCluster('node1', settings, local)
     .node('node1', {
       id: 2,
       transit: ['100.88.0.2/16', 'fd97::2/64'],
@@ -67,7 +71,8 @@ export const addTenant = (
   });
 };
 
-export const workedCluster = (variant: Variant): TestCluster => addTenant(emptyCluster(variant), 'blue', 1, variant);
+export const workedCluster = (variant: Variant, local: Partial<LocalSettings> = {}): TestCluster =>
+  addTenant(emptyCluster(variant, local), 'blue', 1, variant);
 
 const inFamily = (text: string, family: Variant['family']): boolean =>
   family === 'dual' || text.includes(':') === (family === 'ipv6');

@@ -1,10 +1,10 @@
 /** The switch of a layer-2 network, which all pods of all nodes are on. */
 import type { DatapathKey } from '../../../../net/ids.ts';
-import type { DesiredFragment } from '../../../../ovsdb/desired/types.ts';
+import { type DesiredFragment, rowRef } from '../../../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../../../ovsdb/models/ovn-northbound.gen.ts';
 import type { NetworkFact } from '../../../model/facts.ts';
-import { layer2SwitchName } from '../../../model/names.ts';
-import { switchKey } from '../../../model/row-keys.ts';
+import { DHCP_COPP_NAME, layer2SwitchName } from '../../../model/names.ts';
+import { coppKey, switchKey } from '../../../model/row-keys.ts';
 import type { View } from '../../../model/view.ts';
 import { portConnections } from '../../shared/ovn/connection-limit.ts';
 import { networkAndRoleIds } from '../../shared/ovn/external-ids.ts';
@@ -29,6 +29,7 @@ export const sharedSwitch = (network: NetworkFact, key: DatapathKey, view: View)
             ...portConnections(network, view),
           },
           external_ids: networkAndRoleIds(network),
+          copp: rowRef(coppKey(DHCP_COPP_NAME)),
         },
       },
     ],

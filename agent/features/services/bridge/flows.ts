@@ -28,7 +28,12 @@ interface EntryPoint {
   readonly port: number;
 }
 
-export const nodePortFlows = (site: ServiceSite, service: ServiceFact, port: PublishedPort): Flow[] => {
+/** @param service families that it has are those of its ClusterIPs */
+export const nodePortFlows = (
+  site: ServiceSite,
+  service: Pick<ServiceFact, 'clusterIps'>,
+  port: PublishedPort,
+): Flow[] => {
   const { nodePort } = port;
   if (nodePort === undefined) return [];
   return site.patch.families

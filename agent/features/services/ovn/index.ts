@@ -57,10 +57,9 @@ export const services: FeatureOver<'service'> = {
     const node = localNode(network, view);
     const external = externalAddresses(service, network, view, node);
     const configs = loadBalancerConfigs({ service, network, backends, node, external, masquerade: fixed(cluster) });
+    const owner = { kind: 'Service', key, affinitySeconds: service.affinitySeconds } as const;
     return {
-      northbound: merge(
-        ...configs.map((config) => loadBalancer({ service, network, node: view.node, cluster }, config)),
-      ),
+      northbound: merge(...configs.map((config) => loadBalancer({ owner, network, node: view.node, cluster }, config))),
       diagnostics: [
         ...strangers(service, network.name, backends),
         ...lockedPods(service, backends),

@@ -1,4 +1,4 @@
-/** The rows of a Service: ovn-nb(5), Load_Balancer. */
+/** The rows of a Service, and of ports of a pod: ovn-nb(5), Load_Balancer. */
 import { type ClusterConfig, masqueradeAddresses } from '../../../../api/cluster-config.ts';
 import type { ServiceProtocol } from '../../../../api/service.ts';
 import { type DesiredColumns, type DesiredFragment, type RowRef, rowRef } from '../../../../ovsdb/desired/types.ts';
@@ -12,19 +12,25 @@ import type { LoadBalancerConfig, Scope } from './configs.ts';
 type Northbound = DesiredFragment<OvnNorthbound>;
 
 export interface LoadBalancerInput {
-  readonly service: ServiceFact;
+  readonly owner: BalancerOwner;
   readonly network: RoutedNetworkFact;
   /** This one. */
   readonly node: string;
   readonly cluster: ClusterConfig;
 }
 
+/** Whose ports they have. */
+export interface BalancerOwner extends Pick<ServiceFact, 'affinitySeconds'> {
+  readonly kind: 'Service' | 'Pod';
+  /** `namespace/name` */
+  readonly key: string;
+}
+
 export const loadBalancer = (input: LoadBalancerInput, config: LoadBalancerConfig): Northbound => {
   const { scope, protocol, vips } = config;
-  const { service, network, node } = input;
-  const owner = `${service.namespace}/${service.name}`;
+  const { owner, network, node } = input;
   const name = loadBalancerName(network.name, owner, protocol, suffixOf(config, node));
-  const { options, selection_fields } = affinity(service);
+  const { options, selection_fields } = affinity(owner);
   // One text for both: where there are many, they are compared often.
   const key = loadBalancerKey(name);
   return {
@@ -38,7 +44,7 @@ export const loadBalancer = (input: LoadBalancerInput, config: LoadBalancerConfi
           vips,
           options: { ...commonOptions(input, keepsSource({ scope, vips })), ...options, ...flushing(protocol) },
           selection_fields,
-          external_ids: { 'k8s.ovn.org/kind': 'Service', 'k8s.ovn.org/owner': owner, ...idsOf(network) },
+          external_ids: { 'k8s.ovn.org/kind': owner.kind, 'k8s.ovn.org/owner': owner.key, ...idsOf(network) },
         },
       },
     ],
@@ -99,7 +105,7 @@ const flushing = (protocol: ServiceProtocol): Record<string, string> =>
 /** A day, the longest that there is, is taken for always: by a hash, which needs no memory of clients. */
 const affinity = ({
   affinitySeconds,
-}: ServiceFact): Required<Pick<DesiredColumns<LoadBalancerRow>, 'selection_fields'>> & {
+}: BalancerOwner): Required<Pick<DesiredColumns<LoadBalancerRow>, 'selection_fields'>> & {
   readonly options: Readonly<Record<string, string>>;
 } => {
   if (affinitySeconds === undefined) return { options: {}, selection_fields: [] };

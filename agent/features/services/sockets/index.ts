@@ -69,7 +69,7 @@ const nodePortClaims = (service: ServiceFact, external: ExternalAddresses): Port
     const { protocol } = one;
     const port = external.nodePort(one);
     if (port === undefined || protocol === 'SCTP') return [];
-    return [{ kind: 'claim', service: serviceKey(service), protocol, port, families: familiesOf(service) }];
+    return [{ kind: 'claim', object: `Service/${serviceKey(service)}`, protocol, port, families: familiesOf(service) }];
   });
 
 /** Of addresses that the node itself has. */
@@ -81,7 +81,7 @@ const addressClaims = (service: ServiceFact, external: ExternalAddresses, view: 
     if (protocol === 'SCTP') return [];
     const ips = external.ips(one).filter((ip) => own.has(ip));
     return ips.map((ip): PortClaim => {
-      return { kind: 'claim', service: serviceKey(service), protocol, port, ip, families: [ipFamily(ip)] };
+      return { kind: 'claim', object: `Service/${serviceKey(service)}`, protocol, port, ip, families: [ipFamily(ip)] };
     });
   });
 };

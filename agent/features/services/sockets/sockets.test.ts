@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { NodePortItem } from '../../../model/node-ports.ts';
+import { type NodePortItem, ownerOf } from '../../../model/node-ports.ts';
 import { type ServiceInput, type SliceInput, TestCluster } from '../../../testing/cluster.ts';
 
 const cluster = (): TestCluster =>
@@ -84,15 +84,15 @@ it('node ports of TCP and UDP are claimed on all addresses', () => {
   const ports = ['http:TCP/80@30080', 'dns:UDP/53@30053', 'sctp:SCTP/90@30090', 'admin:TCP/81'];
   const service = { ips: ['172.16.1.2', 'fd00:172:16::2'], ports };
   expect(desired(cluster().service('plain/a', service))).toEqual([
-    { kind: 'claim', service: 'plain/a', protocol: 'TCP', port: 30_080, families: [4, 6] },
-    { kind: 'claim', service: 'plain/a', protocol: 'UDP', port: 30_053, families: [4, 6] },
+    { kind: 'claim', object: 'Service/plain/a', protocol: 'TCP', port: 30_080, families: [4, 6] },
+    { kind: 'claim', object: 'Service/plain/a', protocol: 'UDP', port: 30_053, families: [4, 6] },
   ]);
 });
 
 it('ports of external addresses are claimed where the node has the address', () => {
   const ips = { externalIps: ['172.30.0.2', '172.30.0.9'], loadBalancerIps: ['fd00:30::2', '172.30.0.2'] };
   const it = cluster().service('plain/a', { ips: ['172.16.1.2'], ports: ['http:TCP/80', 'SCTP/90'], ...ips });
-  const claim = { kind: 'claim', service: 'plain/a', protocol: 'TCP', port: 80 };
+  const claim = { kind: 'claim', object: 'Service/plain/a', protocol: 'TCP', port: 80 };
   const six = { ...claim, ip: 'fd00:30::2', families: [6] };
   expect(desired(it)).toEqual([{ ...claim, ip: '172.30.0.2', families: [4] }, six]);
   it.gateway('n1', { addresses: ['172.30.0.2/24'], hostAddresses: ['172.30.0.3/24', 'fd00:30::2/64'] });
@@ -136,7 +136,10 @@ it('what an older Service has is claimed for that one alone', () => {
   const it = cluster()
     .service('plain/a', { ...wants, createdAt: '2026-01-02T00:00:00Z' })
     .service('plain/b', { ...wants, createdAt: '2026-01-01T00:00:00Z' });
-  expect(new Set(desired(it).map(({ service }) => service))).toEqual(new Set(['plain/b']));
+  expect(new Set(desired(it).map(ownerOf))).toEqual(new Set(['Service/plain/b']));
   it.withoutService('plain/b');
-  expect(desired(it).map(({ service, port }) => `${service} ${port}`)).toEqual(['plain/a 30080', 'plain/a 80']);
+  expect(desired(it).map((item) => `${ownerOf(item)} ${item.port}`)).toEqual([
+    'Service/plain/a 30080',
+    'Service/plain/a 80',
+  ]);
 });

@@ -1,6 +1,6 @@
 /** The gateway bridge as flows need to know it, put together once. */
 import type { ClusterConfig } from '../../../../api/cluster-config.ts';
-import { MASQUERADE_OFFSETS } from '../../../../api/cluster-config.ts';
+import { hostPortSubnet, MASQUERADE_OFFSETS } from '../../../../api/cluster-config.ts';
 import { DEFAULT_NETWORK_NAME } from '../../../../api/names.ts';
 import { type Action, LOCAL_PORT } from '../../../../datapath/openflow/types.ts';
 import { addressAt, addressOf, type Cidr, cidrFamily, networkOfInterface } from '../../../../net/cidr.ts';
@@ -40,6 +40,8 @@ export interface BridgeFamily {
   readonly ovnIp: Ip;
   readonly hostIp: Ip;
   readonly serviceSubnets: readonly Cidr[];
+  /** All that the host sends to load balancers of gateway routers: Services, and ports of pods. */
+  readonly balanced: readonly Cidr[];
 }
 
 /** Undefined while the node's gateway is unknown, and where there is none. */
@@ -66,6 +68,7 @@ export const bridgeFamilies = ({ addresses }: GatewayFact, cluster: ClusterConfi
     const [first] = own;
     const masqueradeSubnet = cluster.masqueradeSubnets.find((subnet) => cidrFamily(subnet) === family);
     if (first === undefined || masqueradeSubnet === undefined) return [];
+    const serviceSubnets = cluster.serviceSubnets.filter((subnet) => cidrFamily(subnet) === family);
     return [
       {
         family,
@@ -75,7 +78,8 @@ export const bridgeFamilies = ({ addresses }: GatewayFact, cluster: ClusterConfi
         masqueradeSubnet,
         ovnIp: addressAt(masqueradeSubnet, MASQUERADE_OFFSETS.ovn),
         hostIp: addressAt(masqueradeSubnet, MASQUERADE_OFFSETS.host),
-        serviceSubnets: cluster.serviceSubnets.filter((subnet) => cidrFamily(subnet) === family),
+        serviceSubnets,
+        balanced: [...serviceSubnets, hostPortSubnet(masqueradeSubnet)],
       },
     ];
   });

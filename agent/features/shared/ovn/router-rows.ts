@@ -1,5 +1,5 @@
 /** What a logical router has in sets: routes, policies and translations, each row with its place in the router. */
-import type { Cidr } from '../../../../net/cidr.ts';
+import { type Cidr, cidrFamily } from '../../../../net/cidr.ts';
 import { type Ip, ipFamily } from '../../../../net/ip.ts';
 import { type DesiredFragment, rowRef } from '../../../../ovsdb/desired/types.ts';
 import type { OvnNorthbound } from '../../../../ovsdb/models/ovn-northbound.gen.ts';
@@ -94,6 +94,16 @@ export const managementSourcePolicy = (router: string, port: string, source: Ip)
 export const groupFramePolicy = (router: string, port: string): Northbound => {
   const { priority } = ROUTER_POLICY_PRIORITIES.groupFrame;
   return dropPolicy(router, routerPolicyKey(router, priority, port), priority, `inport == "${port}" && eth.mcast`);
+};
+
+/**
+ * Only the host sends there, and not by `port`, behind which the pods are. To pods with a port of the node the gateway router would be the
+ * client, which network policies let in, and ports at loopback addresses are no pod's to call.
+ */
+export const hostPortPolicy = (router: string, port: string, subnets: readonly Cidr[]): Northbound => {
+  const { priority } = ROUTER_POLICY_PRIORITIES.hostPorts;
+  const to = subnets.map((subnet) => `ip${cidrFamily(subnet)}.dst == ${subnet}`).join(' || ');
+  return dropPolicy(router, routerPolicyKey(router, priority, port), priority, `inport == "${port}" && (${to})`);
 };
 
 const dropPolicy = (router: string, key: string, priority: number, match: string): Northbound => ({

@@ -1,5 +1,10 @@
 /** Objects that the tests of faults make. */
-import { NAD_API_VERSION, PRIMARY_NETWORK_LABEL, UDN_API_VERSION } from '../../../../api/names.ts';
+import {
+  IPAM_CLAIM_API_VERSION,
+  NAD_API_VERSION,
+  PRIMARY_NETWORK_LABEL,
+  UDN_API_VERSION,
+} from '../../../../api/names.ts';
 import type { ManifestObject } from '../../../../sandbox/index.ts';
 
 /** With the label that says: its pods have a primary network of their own. */
@@ -22,12 +27,25 @@ export const layer3 = (inNamespace: string, name: string, subnets: readonly stri
 export const layer2 = (inNamespace: string, name: string, subnets: readonly string[]): ManifestObject =>
   network(inNamespace, name, { topology: 'Layer2', layer2: { role: 'Primary', subnets } });
 
-/** Secondary networks. @param subnets none: without IPAM */
-export const secondaryLayer2 = (inNamespace: string, name: string, subnets: readonly string[]): ManifestObject =>
+/** Secondary networks. @param subnets none: without IPAM @param more of `spec.layer2` */
+export const secondaryLayer2 = (
+  inNamespace: string,
+  name: string,
+  subnets: readonly string[],
+  more: object = {},
+): ManifestObject =>
   network(inNamespace, name, {
     topology: 'Layer2',
-    layer2: { role: 'Secondary', ...(subnets.length === 0 ? { ipam: { mode: 'Disabled' } } : { subnets }) },
+    layer2: { role: 'Secondary', ...(subnets.length === 0 ? { ipam: { mode: 'Disabled' } } : { subnets }), ...more },
   });
+
+/** @param ofNetwork by its own name: `NAMESPACE_NAME` of a UserDefinedNetwork */
+export const ipamClaim = (inNamespace: string, name: string, ofNetwork: string): ManifestObject => ({
+  apiVersion: IPAM_CLAIM_API_VERSION,
+  kind: 'IPAMClaim',
+  metadata: { name, namespace: inNamespace },
+  spec: { network: ofNetwork, interface: 'net1' },
+});
 
 /** @param subnets `CIDR/HOST-PREFIX` */
 export const secondaryLayer3 = (inNamespace: string, name: string, subnets: readonly string[]): ManifestObject =>

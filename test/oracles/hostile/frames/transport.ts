@@ -42,12 +42,31 @@ export const tcpSynBody = ({ src, dst, port }: Flow, payload: Buffer): Buffer =>
 };
 
 /** RFC 9260 §3.3.2: an INIT chunk with a parameter that nobody knows and everybody skips. */
-export const sctpInitBody = ({ port }: Flow, payload: Buffer): Buffer => {
+export const sctpInitBody = (flow: Flow, payload: Buffer): Buffer =>
+  sctpBody(flow, { type: 1, verificationTag: 0 }, sctpParameter(UNKNOWN_PARAMETER, payload));
+
+/** RFC 9260 §3.3.3: the answer, with the tag of that INIT and a cookie. */
+export const sctpInitAckBody = (flow: Flow, payload: Buffer): Buffer =>
+  sctpBody(flow, { type: 2, verificationTag: INITIATE_TAG }, sctpParameter(COOKIE_PARAMETER, payload));
+
+const INITIATE_TAG = 1;
+const UNKNOWN_PARAMETER = 0x8077;
+const COOKIE_PARAMETER = 7;
+
+const sctpParameter = (type: number, payload: Buffer): Buffer => {
   const padded = Buffer.concat([payload, Buffer.alloc((4 - (payload.length % 4)) % 4)]);
-  const parameter = Buffer.from([0x80, 0x77, ...word(4 + payload.length), ...padded]);
-  const init = [0, 0, 0, 1, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 1];
-  const chunk = Buffer.from([1, 0, ...word(4 + init.length + parameter.length), ...init, ...parameter]);
-  const body = Buffer.concat([Buffer.from([...word(SOURCE_PORT), ...word(port), 0, 0, 0, 0, 0, 0, 0, 0]), chunk]);
+  return Buffer.from([...word(type), ...word(4 + payload.length), ...padded]);
+};
+
+const sctpBody = (
+  { port, srcPort = SOURCE_PORT }: Flow,
+  { type, verificationTag }: { readonly type: 1 | 2; readonly verificationTag: number },
+  parameter: Buffer,
+): Buffer => {
+  const init = [0, 0, 0, INITIATE_TAG, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 1];
+  const chunk = Buffer.from([type, 0, ...word(4 + init.length + parameter.length), ...init, ...parameter]);
+  const header = Buffer.from([...word(srcPort), ...word(port), 0, 0, 0, verificationTag, 0, 0, 0, 0]);
+  const body = Buffer.concat([header, chunk]);
   body.writeUInt32LE(crc32c(body), 8);
   return body;
 };

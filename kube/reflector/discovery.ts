@@ -1,0 +1,44 @@
+/**
+ * What the API server itself lists of what it serves. That a resource is not found proves nothing: Go's HTTP server has the same page for it as
+ * the API server (`404 page not found`), and so has each proxy in Go. None of them has a list of groups.
+ */
+import { z } from 'zod';
+import { isForbidden, KubeError } from '../errors.ts';
+import type { KubeClient, ResourceType } from '../types.ts';
+
+type Client = Pick<KubeClient, 'request'>;
+type Served = Pick<ResourceType, 'group' | 'version' | 'plural'>;
+
+/**
+ * Who may not read the lists (`system:discovery` has been taken from all users) learns from that no more than that a server with authorization answers.
+ * @returns false: not in the lists, or they are forbidden
+ * @throws KubeError where nobody has answered with a list
+ */
+export const isListed = async (client: Client, { group, version, plural }: Served, signal?: AbortSignal) => {
+  const read = async <T>(path: string, schema: z.ZodType<T>): Promise<T> => {
+    const answer = schema.safeParse(await client.request({ method: 'GET', path }, signal));
+    if (answer.success) return answer.data;
+    throw new KubeError('ERR_KUBE_PROTOCOL', `GET ${path}: the answer is no list of what is served`);
+  };
+  const prefix = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+  try {
+    const groups = group === '' ? undefined : (await read('/apis', groupsSchema)).groups;
+    const own = groups?.find(({ name }) => name === group);
+    if (groups !== undefined && own?.versions.some((one) => one.version === version) !== true) return false;
+    const { resources } = await read(prefix, resourcesSchema);
+    return resources.some(({ name }) => name === plural);
+  } catch (error) {
+    if (isForbidden(error)) return false;
+    throw error;
+  }
+};
+
+const groupsSchema = z.object({
+  kind: z.literal('APIGroupList'),
+  groups: z.array(z.object({ name: z.string(), versions: z.array(z.object({ version: z.string() })) })),
+});
+
+const resourcesSchema = z.object({
+  kind: z.literal('APIResourceList'),
+  resources: z.array(z.object({ name: z.string() })),
+});
