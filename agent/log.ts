@@ -88,6 +88,10 @@ export const logReflector = (log: Logger, resource: string, observation: Reflect
   }
 };
 
+/** As the mirror does where a policy was not held. */
+export const logHeldPolicy = (log: Logger, key: string, error: unknown): void =>
+  log.child({ module: 'policies' }).error({ key, err: error }, 'event handler failed');
+
 export const logWriter = (log: Logger, observation: WriterObservation): void => {
   const child = log.child({ module: 'writer', resource: observation.resource.plural, key: observation.key });
   if (observation.kind === 'retrying')

@@ -118,9 +118,11 @@ export class CniHandler {
   }
 
   async #add(request: AttachmentRequest, call: Call, signal: AbortSignal): Promise<string> {
-    const { registry, clock, limits, shortageOf, multiNetwork } = this.#options;
+    const { registry, clock, limits, shortageOf, multiNetwork, releasePolicies } = this.#options;
     const { timer } = call;
     refuseCall(request, multiNetwork);
+    // First of all: OVN works them out while the interfaces are being made.
+    releasePolicies();
     try {
       const report = (message: string): void => this.#waits(request, message);
       const attachments = await timer.phase('addresses', () =>

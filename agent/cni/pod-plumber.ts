@@ -20,6 +20,8 @@ export interface PlumberOptions {
   readonly interfaces: PodInterfaces;
   readonly ports: OvsPorts;
   readonly isolation: HostIsolation;
+  /** Follows policies that are held for a moment (ADR 134): those that the agent has heard of are written before the port is there. */
+  readonly releasePolicies: () => void;
   readonly clock: Clock;
   readonly limits: CniLimits;
 }
@@ -38,15 +40,16 @@ export class PodPlumber {
    * Settles when nothing goes on, so that all of it can be taken back.
    */
   async connect(plumbing: Plumbing, attachments: PodAttachments, timer: CniTimer, signal: AbortSignal): Promise<void> {
-    const { interfaces, ports } = this.#options;
+    const { interfaces, ports, releasePolicies } = this.#options;
     const linked = Promise.withResolvers<void>();
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
     const configured = timer.phase('interfaces', () => interfaces.ensure(plumbing.network, signal, linked.resolve));
     const isolated = this.#untilIsolated(attachments, timer, either);
-    const plugged = Promise.all([Promise.race([linked.promise, configured]), isolated]).then(() =>
-      timer.phase('ovs-port', () => ports.plug(plumbing.ports, signal)),
-    );
+    const plugged = Promise.all([Promise.race([linked.promise, configured]), isolated]).then(() => {
+      releasePolicies();
+      return timer.phase('ovs-port', () => ports.plug(plumbing.ports, signal));
+    });
     const installed = plugged.then(() =>
       timer.phase('ovn-installed', () => this.#untilInstalled(plumbing, attachments, either)),
     );

@@ -17,7 +17,7 @@ import { serveCni } from './server.ts';
 
 interface Parts {
   readonly edges: Pick<Edges, 'netlink' | 'metrics' | 'emitPodEvent'>;
-  readonly core: Pick<Core, 'registry' | 'annotator'>;
+  readonly core: Pick<Core, 'registry' | 'annotator' | 'feeder'>;
   readonly ports: OvsPorts;
   readonly isolation: HostIsolation;
   readonly foreign: ForeignAttachments;
@@ -36,6 +36,7 @@ export const startCni = async (
     interfaces: netlink.pods,
     ports,
     isolation,
+    releasePolicies: () => core.feeder.policies.release(),
     status,
     shortageOf: (pod) => core.annotator.starved().get(pod),
     notReady: () => readiness.reasons(),

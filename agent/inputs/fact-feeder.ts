@@ -15,7 +15,7 @@ import { PodIndex } from './pod-index.ts';
 import type { PodProjection } from './pod-projection.ts';
 import { DomainTable } from './policies/domain-table.ts';
 import type { PolicyCaches } from './policy-caches.ts';
-import { PolicyKeeper } from './policy-keeper.ts';
+import { PolicyKeeper, type PolicyKeeperOptions } from './policy-keeper.ts';
 import { ServiceIndex } from './service-index.ts';
 import type { SliceProjection } from './slice-projection.ts';
 
@@ -42,6 +42,7 @@ export interface FactFeeder {
 
 /**
  * @param clock absent: what policies could not be followed is not tried again
+ * @param onHeldFailure hears of policies that were held for a moment and could not be followed then
  * @param own the node whose gateway and addresses another source knows first-hand; absent: annotations give those of all
  */
 export const feedFacts = (
@@ -50,6 +51,7 @@ export const feedFacts = (
   settings: LocalSettings,
   own?: string,
   clock?: Clock,
+  onHeldFailure?: PolicyKeeperOptions['onHeldFailure'],
 ): FactFeeder => {
   const { cluster } = settings;
   const networks = new NetworkIndex(facts, cluster);
@@ -80,7 +82,7 @@ export const feedFacts = (
     }),
   ];
   const domains = new DomainTable(facts);
-  const policies = new PolicyKeeper({ facts, settings, domains, caches: caches.policies, clock });
+  const policies = new PolicyKeeper({ facts, settings, domains, caches: caches.policies, clock, onHeldFailure });
   return {
     networks,
     nodes,

@@ -1,5 +1,4 @@
 /** What network policies are about, and who keeps the facts that follow from them. */
-import type { Clock } from '../../base/clock.ts';
 import { jsonEqual } from '../../kube/json-equal.ts';
 import { partOf } from '../../kube/reflector/part-of.ts';
 import type { ObjectCache } from '../../kube/reflector/types.ts';
@@ -12,7 +11,7 @@ import type { MultiIndex } from './policies/multi-index.ts';
 import type { MultiProjection } from './policies/multi-projection.ts';
 import type { PolicyIndex } from './policies/policy-index.ts';
 import type { PolicyNamespace, PolicyPod, PolicyProjection } from './policies/types.ts';
-import { PolicyPace } from './policy-pace.ts';
+import { PolicyPace, type PolicyPaceOptions } from './policy-pace.ts';
 
 export interface PolicyCaches {
   readonly policies: ObjectCache<PolicyProjection>;
@@ -44,44 +43,66 @@ export const policyCaches = (
   pods: partOf(pods, ({ policyPod }) => policyPod, samePolicyPod),
 });
 
+/** Functions of their own: none of them needs `this`. */
 export type PolicyFollower = Pick<
   PolicyIndex,
   'changeNode' | 'changeAdminPolicy' | 'changeNamespace' | 'changePod' | 'changePolicy'
 > & { readonly changeMultiPolicy: MultiIndex['changePolicy'] };
 
+export interface FollowedPolicies {
+  /** Follows what is held. */
+  release(): void;
+  stop(): void;
+}
+
 /**
  * To be called after those who keep the facts about pods, namespaces and networks: a change reaches each of them in the same turn, and
- * nothing is rendered in between, so a pod comes to be together with what isolates it. Policies that come one after the other are
- * collected; what there is already is followed before this returns.
- * @param clock absent: nothing is collected
- * @returns what ends it
+ * nothing is rendered in between, so a pod comes to be together with what isolates it. Policies that come in a long row are collected; what
+ * there is already is followed before this returns. What is held is followed before anything else that it can meet, as it was heard.
  */
 export const followPolicies = (
   index: PolicyFollower,
   { policies, admin, pods, nodes, namespaces, multi }: PolicyCaches,
-  clock: Clock | undefined,
-): (() => void) => {
-  const pace = new PolicyPace(clock);
+  options: PolicyPaceOptions,
+): FollowedPolicies => {
+  const pace = new PolicyPace(options);
   let isThere = true;
-  const inPace = (key: string, change: () => void): void => (isThere ? change() : pace.make(key, change));
+  const inPace = (key: string, after: unknown, change: () => void): void =>
+    isThere ? change() : pace.make(key, change, after === undefined);
+  const inOrder =
+    <Args extends readonly unknown[]>(change: (...args: Args) => void) =>
+    (...args: Args): void => {
+      pace.release();
+      change(...args);
+    };
+  const changeNode = inOrder(index.changeNode);
+  const changeNamespace = inOrder(index.changeNamespace);
+  const changeAdminPolicy = inOrder(index.changeAdminPolicy);
   const subscriptions = [
-    nodes.subscribe(({ key, after }) => index.changeNode(key, after)),
+    nodes.subscribe(({ key, after }) => changeNode(key, after)),
     // Before the pods: a policy that comes moves others in their order, which costs where these have subjects.
-    followAdminPolicies(index, admin),
-    namespaces.subscribe(({ key, after }) => index.changeNamespace(key, after)),
+    followAdminPolicies({ changeAdminPolicy }, admin),
+    namespaces.subscribe(({ key, after }) => changeNamespace(key, after)),
     pods.subscribe(({ key, after }) => {
       // Of this node: policies that have come before it are in effect when it starts.
       if (after?.isLocal === true) pace.release();
       index.changePod(key, after);
     }),
-    policies.subscribe(({ key, after }) => inPace(key, () => index.changePolicy(key, after))),
+    policies.subscribe(({ key, after }) => inPace(`NetworkPolicy/${key}`, after, () => index.changePolicy(key, after))),
     ...(multi === undefined
       ? []
-      : [multi.subscribe(({ key, after }) => inPace(`multi ${key}`, () => index.changeMultiPolicy(key, after)))]),
+      : [
+          multi.subscribe(({ key, after }) =>
+            inPace(`MultiNetworkPolicy/${key}`, after, () => index.changeMultiPolicy(key, after)),
+          ),
+        ]),
   ];
   isThere = false;
-  return () => {
-    pace.stop();
-    for (const unsubscribe of subscriptions) unsubscribe();
+  return {
+    release: () => pace.release(),
+    stop: () => {
+      pace.stop();
+      for (const unsubscribe of subscriptions) unsubscribe();
+    },
   };
 };

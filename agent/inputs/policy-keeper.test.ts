@@ -24,6 +24,7 @@ import { RuleTable } from './policies/rule-table.ts';
 import { TargetTable } from './policies/target-table.ts';
 import type { PolicyNamespace, PolicyPod, PolicyProjection } from './policies/types.ts';
 import { PolicyKeeper } from './policy-keeper.ts';
+import { POLICY_BURST } from './policy-pace.ts';
 
 const SETTINGS = new TestCluster('node1').settings;
 
@@ -36,10 +37,23 @@ const setUp = () => {
     nodes: createStaticCache<PolicyNode>(),
     admin: { AdminNetworkPolicy: createStaticCache<AdminProjection>() },
   };
+  const failures: string[] = [];
+  const onHeldFailure = (key: string, error: unknown): void => void failures.push(`${key}: ${error}`);
   const keep = (facts: FactStore) =>
-    new PolicyKeeper({ facts, settings: SETTINGS, domains: new DomainTable(facts), caches, clock });
+    new PolicyKeeper({ facts, settings: SETTINGS, domains: new DomainTable(facts), caches, clock, onHeldFailure });
   const { facts } = new PolicyWorld();
-  return { clock, caches, keep, facts, keeper: keep(facts) };
+  return { clock, caches, keep, facts, failures, keeper: keep(facts) };
+};
+
+/** As many policies as lead, each in a turn of its own: the next is held. */
+const useUp = async ({ clock, caches }: Pick<ReturnType<typeof setUp>, 'clock' | 'caches'>): Promise<void> => {
+  for (let at = 0; at < POLICY_BURST; at += 1) {
+    await clock.advance(0);
+    // The same one again would be no change.
+    const key = `blue/p${clock.monotonic()}-${at}`;
+    caches.policies.set(key, policy(key, { podSelector: {} }));
+  }
+  await clock.advance(0);
 };
 
 const policy = (key: string, spec: object): PolicyProjection => {
@@ -132,12 +146,12 @@ describe('policies that could not be followed', () => {
   });
 });
 
-it('policies that come one after the other are collected, but for a pod of the node that starts', async () => {
+it('policies in a long row are collected, but for a pod of the node that starts', async () => {
   const { clock, caches, facts } = setUp();
   const isolating = policy('red/p', { podSelector: {} });
   for (const name of ['red', 'blue']) caches.namespaces.set(name, { name, labels: {}, problems: [] });
   const pod = (name: string) => worldPod(`red/${name}`, { ips: { default: ['10.128.0.5'] } });
-  caches.policies.set('blue/first', policy('blue/first', { podSelector: {} }));
+  await useUp({ clock, caches });
   caches.pods.set('red/a', pod('a'));
   caches.policies.set('red/p', isolating);
   expect(facts.get('podPolicy', 'red/a')?.isolated ?? []).toEqual([]);
@@ -146,10 +160,65 @@ it('policies that come one after the other are collected, but for a pod of the n
   expect(facts.get('podPolicy', 'red/a')?.isolated ?? []).toEqual([]);
   caches.pods.set('red/b', worldPod('red/b', { ips: { default: ['10.128.0.6'] } }));
   for (const key of ['red/a', 'red/b']) expect(facts.get('podPolicy', key)?.isolated).toEqual(['Ingress']);
+  await clock.advance(0);
   caches.policies.remove('red/p');
   expect(facts.get('podPolicy', 'red/a')?.isolated).toEqual(['Ingress']);
   await clock.advance(100);
   expect([facts.get('podPolicy', 'red/a')?.isolated ?? [], clock.pending]).toEqual([[], 0]);
+});
+
+it('a policy that is deleted and created again never opens its pods', async () => {
+  const { clock, caches, facts } = setUp();
+  caches.namespaces.set('red', { name: 'red', labels: {}, problems: [] });
+  caches.pods.set('red/a', worldPod('red/a', { ips: { default: ['10.128.0.5'] } }));
+  caches.policies.set('red/p', policy('red/p', { podSelector: {} }));
+  await clock.advance(0);
+  const isolated = new Set<unknown>();
+  facts.listen(() => isolated.add(String(facts.get('podPolicy', 'red/a')?.isolated)));
+  caches.policies.remove('red/p');
+  await clock.advance(50);
+  caches.policies.set('red/p', policy('red/p', { podSelector: {}, ingress: [{ ports: [{ port: 80 }] }] }));
+  await clock.advance(1_000);
+  expect([isolated, facts.get('podPolicy', 'red/a')?.rules.length]).toEqual([new Set(['Ingress']), 1]);
+});
+
+it('policies that are held are followed before namespaces, nodes, policies of administrators, and who asks', async () => {
+  const { clock, caches, facts, keeper } = setUp();
+  const namespace = (name: string, labels = {}): void => caches.namespaces.set(name, { name, labels, problems: [] });
+  namespace('red');
+  namespace('blue');
+  caches.pods.set('red/a', worldPod('red/a', { ips: { default: ['10.128.0.5'] } }));
+  const admin = projectAdminPolicy('AdminNetworkPolicy', {
+    ...{ metadata: { name: 'admin' }, spec: { priority: 1, subject: { namespaces: {} } } },
+  });
+  const steps: (() => void)[] = [
+    () => namespace('blue', { team: 'a' }),
+    () => caches.nodes.set('n2', { labels: {}, ips: [] }),
+    () => caches.admin.AdminNetworkPolicy.set('admin', admin),
+    () => keeper.release(),
+  ];
+  for (const step of steps) {
+    await useUp({ clock, caches });
+    caches.policies.set('red/p', policy('red/p', { podSelector: {} }));
+    expect(facts.get('podPolicy', 'red/a')?.isolated ?? []).toEqual([]);
+    step();
+    expect(facts.get('podPolicy', 'red/a')?.isolated).toEqual(['Ingress']);
+    await clock.advance(0);
+    caches.policies.remove('red/p');
+    keeper.release();
+    await clock.advance(10_000);
+  }
+});
+
+it('what a held policy throws is reported, and all is worked out anew', async () => {
+  const { clock, caches, failures, keeper } = setUp();
+  await useUp({ clock, caches });
+  vi.spyOn(PolicyIndex.prototype, 'changePolicy').mockImplementationOnce(() => {
+    throw ERROR;
+  });
+  caches.policies.set('red/p', policy('red/p', { podSelector: {} }));
+  await clock.advance(2_000);
+  expect([failures, keeper.rebuilds]).toEqual([[`NetworkPolicy/red/p: ${ERROR}`], 1]);
 });
 
 it('policies that are there when it begins are followed before it goes on', () => {

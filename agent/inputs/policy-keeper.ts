@@ -12,7 +12,7 @@ import { type DomainTable, DomainUses } from './policies/domain-table.ts';
 import { inTurn } from './policies/in-turn.ts';
 import { MultiIndex } from './policies/multi-index.ts';
 import { PolicyIndex } from './policies/policy-index.ts';
-import { followPolicies, type PolicyCaches, type PolicyFollower } from './policy-caches.ts';
+import { type FollowedPolicies, followPolicies, type PolicyCaches, type PolicyFollower } from './policy-caches.ts';
 import type { Problem } from './problem.ts';
 
 export interface PolicyKeeperOptions {
@@ -24,6 +24,8 @@ export interface PolicyKeeperOptions {
   readonly caches: PolicyCaches | undefined;
   /** Absent: what failed stays so until the object changes. */
   readonly clock: Clock | undefined;
+  /** A change that was held for a moment has failed: what `handler-failed` of a mirror is for others. */
+  readonly onHeldFailure?: ((key: string, error: unknown) => void) | undefined;
 }
 
 export class PolicyKeeper {
@@ -33,19 +35,19 @@ export class PolicyKeeper {
   #multi: MultiIndex;
   /** Of the index. */
   #domains: DomainUses;
-  #unfollow: () => void = () => undefined;
+  #followed: FollowedPolicies | undefined;
   #cancel: (() => void) | undefined;
   #lastMs = Number.NEGATIVE_INFINITY;
   #rebuilds = 0;
 
   /** It follows what is in the caches before it returns. */
   constructor(options: PolicyKeeperOptions) {
-    const { facts, caches, clock } = options;
+    const { facts, caches } = options;
     this.#options = options;
     this.#domains = new DomainUses(options.domains);
     this.#index = this.#newIndex(facts);
     this.#multi = this.#newMulti(facts);
-    if (caches !== undefined) this.#unfollow = followPolicies(this.#follower(), caches, clock);
+    if (caches !== undefined) this.#follow(caches);
   }
 
   /** Not to be held: it can be another one later. */
@@ -74,18 +76,30 @@ export class PolicyKeeper {
   }
 
   problems(): Problem[] {
+    this.release();
     return [...this.#index.problems(), ...this.#multi.problems()];
   }
 
   /** Those that are this node's to report: what is the same on all nodes the cluster manager reports. */
   localProblems(): Problem[] {
+    this.release();
     return [...this.#index.problems(), ...this.#multi.localProblems()];
+  }
+
+  /** Follows policies that are held for a moment: a pod starts, or somebody reads what policies do. */
+  release(): void {
+    this.#followed?.release();
   }
 
   stop(): void {
     this.#cancel?.();
-    this.#unfollow();
+    this.#followed?.stop();
     this.#stopIndexes();
+  }
+
+  #follow(caches: PolicyCaches): void {
+    const { clock, onHeldFailure: onFailure = () => undefined } = this.#options;
+    this.#followed = followPolicies(this.#follower(), caches, { clock, onFailure });
   }
 
   #stopIndexes(): void {
@@ -141,15 +155,15 @@ export class PolicyKeeper {
   }
 
   #rebuild(caches: PolicyCaches): void {
-    const { facts, domains, clock } = this.#options;
-    this.#unfollow();
+    const { facts, domains } = this.#options;
+    this.#followed?.stop();
     this.#stopIndexes();
     const ledger = new Ledger(facts);
     const before = this.#domains;
     this.#domains = new DomainUses(domains);
     this.#index = this.#newIndex(ledger);
     this.#multi = this.#newMulti(ledger);
-    this.#unfollow = followPolicies(this.#follower(), caches, clock);
+    this.#follow(caches);
     ledger.dropOthers();
     before.end();
     this.#rebuilds += 1;

@@ -1,63 +1,116 @@
 import { expect, it } from 'vitest';
 import { createFakeClock } from '../../base/testing/fake-clock.ts';
-import { PolicyPace } from './policy-pace.ts';
+import { POLICY_BURST, POLICY_PACE_MS, PolicyPace } from './policy-pace.ts';
 
 const setUp = () => {
   const clock = createFakeClock();
-  const pace = new PolicyPace(clock);
+  const failures: string[] = [];
+  const onFailure = (key: string, error: unknown): void => void failures.push(`${key}: ${error}`);
+  const pace = new PolicyPace({ clock, onFailure });
   const made: string[] = [];
   const make = (key: string, text = key): void => pace.make(key, () => made.push(`${text} at ${clock.monotonic()}`));
-  return { clock, pace, made, make, start: clock.monotonic() };
+  const remove = (key: string): void => pace.make(key, () => made.push(`-${key} at ${clock.monotonic()}`), true);
+  const fail = (key: string): void =>
+    pace.make(key, () => {
+      throw new Error('bad');
+    });
+  /** A turn of the event loop each. */
+  const burst = async (): Promise<void> => {
+    for (let at = 0; at < POLICY_BURST; at += 1) {
+      make(`burst ${at}`);
+      await clock.advance(0);
+    }
+    made.length = 0;
+  };
+  return { clock, pace, made, make, remove, fail, burst, failures };
 };
 
-it('makes the first at once, and those that follow together, ten times a second', async () => {
-  const { clock, made, make, start } = setUp();
-  for (let at = 0; at < 25; at += 1) {
+it('lets the first lead, and collects a long row ten times a second', async () => {
+  const { clock, made, make } = setUp();
+  for (let at = 0; at < 200; at += 1) {
     make(`p${at}`);
     await clock.advance(10);
   }
   await clock.advance(1_000);
-  const times = made.map((text) => Number(text.split(' at ')[1]) - start);
-  expect([made.length, [...new Set(times)], clock.pending]).toEqual([25, [0, 100, 200, 300], 0]);
+  const times = [...new Set(made.map((text) => Number(text.split(' at ')[1])))];
+  expect([made.length, times.slice(0, POLICY_BURST), clock.pending]).toEqual([
+    200,
+    [0, 10, 20, 30, 40, 50, 60, 70],
+    0,
+  ]);
+  expect(times.length).toBeLessThanOrEqual(POLICY_BURST + 2_000 / POLICY_PACE_MS + 1);
+  expect(Math.max(...times.slice(1).map((time, at) => time - (times[at] ?? 0)))).toBeLessThanOrEqual(POLICY_PACE_MS + 10);
   make('alone');
   expect(made.at(-1)).toBe(`alone at ${clock.monotonic()}`);
 });
 
-it('makes the last change of an object, in the order in which objects came', async () => {
-  const { clock, made, make, start } = setUp();
-  make('first');
+it('never splits the changes of one turn', async () => {
+  const { clock, made, make, burst } = setUp();
+  for (let at = 0; at < 3 * POLICY_BURST; at += 1) make(`p${at}`);
+  expect(made).toHaveLength(3 * POLICY_BURST);
+  await burst();
+  // One turn has counted as one.
+  make('a');
+  make('b');
+  expect(made).toEqual([]);
+  await clock.advance(POLICY_PACE_MS);
+  expect(made).toEqual(['a at 100', 'b at 100']);
+});
+
+it('holds a deletion until the next change, and makes both in one turn', async () => {
+  const { clock, made, make, remove } = setUp();
+  remove('a');
+  await clock.advance(50);
+  expect(made).toEqual([]);
+  make('b');
+  expect(made).toEqual(['-a at 50', 'b at 50']);
+  await clock.advance(0);
+  // Recreated: it was never away.
+  remove('b');
+  await clock.advance(10);
+  make('b');
+  expect(made.slice(2)).toEqual(['b at 60']);
+  await clock.advance(0);
+  remove('c');
+  await clock.advance(POLICY_PACE_MS);
+  expect([made.slice(3), clock.pending]).toEqual([['-c at 160'], 0]);
+});
+
+it('makes a deletion with what leads in the same turn', () => {
+  const { made, make, remove } = setUp();
+  make('a');
+  remove('b');
+  expect(made).toEqual(['a at 0', '-b at 0']);
+});
+
+it('makes the last change of an object', async () => {
+  const { clock, made, make, burst } = setUp();
+  await burst();
   make('a', 'a');
   make('b');
   make('a', 'a again');
-  await clock.advance(100);
-  expect(made.slice(1)).toEqual([`a again at ${start + 100}`, `b at ${start + 100}`]);
+  await clock.advance(POLICY_PACE_MS);
+  expect(made).toEqual(['a again at 100', 'b at 100']);
 });
 
-it('makes what is held when somebody cannot wait, whatever one of them throws', async () => {
-  const { clock, pace, made, make } = setUp();
-  make('first');
-  pace.make('bad', () => {
-    throw new Error('bad');
-  });
+it('makes what is held when somebody cannot wait, and reports what one of them throws', async () => {
+  const { clock, pace, made, make, fail, burst, failures } = setUp();
+  await burst();
+  fail('bad');
   make('a');
   pace.release();
-  expect([made.length, clock.pending]).toEqual([2, 0]);
-  expect(() =>
-    new PolicyPace(clock).make('bad', () => {
-      throw new Error('bad');
-    }),
-  ).toThrow('bad');
+  expect([made, failures, clock.pending]).toEqual([['a at 0'], ['bad: Error: bad'], 0]);
+  expect(() => setUp().fail('bad')).toThrow('bad');
 });
 
 it('holds nothing without a clock, and forgets what is held when it ends', async () => {
   const made: string[] = [];
-  const pace = new PolicyPace(undefined);
-  for (const key of ['a', 'b']) pace.make(key, () => made.push(key));
+  const pace = new PolicyPace({ clock: undefined, onFailure: () => undefined });
+  for (const key of ['a', 'b']) pace.make(key, () => made.push(key), true);
   expect(made).toEqual(['a', 'b']);
   const ended = setUp();
-  ended.make('a');
-  ended.make('b');
+  ended.remove('a');
   ended.pace.stop();
   await ended.clock.advance(1_000);
-  expect([ended.made.length, ended.clock.pending]).toEqual([1, 0]);
+  expect([ended.made, ended.clock.pending]).toEqual([[], 0]);
 });

@@ -1,53 +1,70 @@
 /**
- * Collects changes of policies that come one after the other: each transaction with a rule has northd work out all logical flows of the node
- * again (ADR 134). The first is never held up, so a policy that comes alone is as fast as it can be.
+ * Collects changes of policies that come in a long row: each transaction with a rule has northd work out all logical flows of the node
+ * again (ADR 134). What costs is the transaction, so changes of one turn of the event loop count as one: they lead together or wait together.
  */
 import type { Clock } from '../../base/clock.ts';
 
 /** About what northd needs to work out the flows of a node with 140 networks. */
 export const POLICY_PACE_MS = 100;
+/** As many turns with changes lead before any is held: policies that belong together are few. */
+export const POLICY_BURST = 8;
+
+export interface PolicyPaceOptions {
+  /** Absent: nothing is held. */
+  readonly clock: Clock | undefined;
+  /** A change that was held has failed: nobody is there any more to throw at. */
+  readonly onFailure: (key: string, error: unknown) => void;
+}
 
 export class PolicyPace {
-  readonly #clock: Clock | undefined;
+  readonly #options: PolicyPaceOptions;
   /** By what they are about: of two changes of one object the later one counts. */
   readonly #held = new Map<string, () => void>();
-  #last = Number.NEGATIVE_INFINITY;
+  #allowance = POLICY_BURST;
+  #countedMs = Number.NEGATIVE_INFINITY;
+  /** Changes of this turn are made: what comes in it still is in the same transaction. */
+  #isLeading = false;
   #cancel: (() => void) | undefined;
 
-  /** @param clock absent: nothing is held */
-  constructor(clock: Clock | undefined) {
-    this.#clock = clock;
+  constructor(options: PolicyPaceOptions) {
+    this.#options = options;
   }
 
-  /** Now, or with all others that come until `POLICY_PACE_MS` after the last that were made. @throws what it throws, if it is made now */
-  make(key: string, change: () => void): void {
-    const clock = this.#clock;
-    const waitMs = clock === undefined ? 0 : this.#last + POLICY_PACE_MS - clock.monotonic();
-    if (clock === undefined || (waitMs <= 0 && this.#held.size === 0)) {
-      this.#last = clock?.monotonic() ?? 0;
+  /**
+   * A deletion never leads: the policy may be recreated, and its pods would be open in between. It goes with the next change, or after
+   * `POLICY_PACE_MS`. @throws what the change throws, if it is made alone and now
+   */
+  make(key: string, change: () => void, isDeletion = false): void {
+    const { clock } = this.#options;
+    if (clock === undefined || this.#isLeading) {
+      change();
+      return;
+    }
+    this.#count(clock);
+    const isHeld = isDeletion || this.#allowance < 1;
+    if (!isHeld && this.#held.size === 0) {
+      this.#lead();
       change();
       return;
     }
     this.#held.set(key, change);
-    this.#cancel ??= clock.schedule(Math.max(0, waitMs), () => this.release());
+    if (isHeld) this.#cancel ??= clock.schedule(POLICY_PACE_MS, () => this.release());
+    else this.release();
   }
 
-  /**
-   * Makes all that are held. What one of them throws ends there: whoever follows policies knows of its errors, and mends them
-   * (`PolicyKeeper`), and neither a timer nor a pod that starts has anything to do with them.
-   */
+  /** Makes all that are held, whatever one of them throws: neither a timer nor a pod that starts has anything to do with it. */
   release(): void {
     this.#cancel?.();
     this.#cancel = undefined;
     if (this.#held.size === 0) return;
-    const changes = [...this.#held.values()];
+    const changes = [...this.#held];
     this.#held.clear();
-    this.#last = this.#clock?.monotonic() ?? 0;
-    for (const change of changes)
+    this.#lead();
+    for (const [key, change] of changes)
       try {
         change();
-      } catch {
-        // As above.
+      } catch (error) {
+        this.#options.onFailure(key, error);
       }
   }
 
@@ -56,5 +73,20 @@ export class PolicyPace {
     this.#cancel?.();
     this.#cancel = undefined;
     this.#held.clear();
+  }
+
+  /** Until the immediates of this turn: the engine renders in one of them. */
+  #lead(): void {
+    this.#allowance = Math.max(0, this.#allowance - 1);
+    this.#isLeading = true;
+    setImmediate(() => {
+      this.#isLeading = false;
+    });
+  }
+
+  #count(clock: Clock): void {
+    const now = clock.monotonic();
+    this.#allowance = Math.min(POLICY_BURST, this.#allowance + (now - this.#countedMs) / POLICY_PACE_MS);
+    this.#countedMs = now;
   }
 }

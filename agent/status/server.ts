@@ -58,6 +58,8 @@ export interface StatusExtras {
   /** What is answered as it is, by path: the metrics, for who is root on the node and has no account. */
   readonly texts?: Readonly<Record<string, () => Promise<string>>>;
   readonly settings?: Readonly<Record<string, StatusSetting>>;
+  /** What waits for a moment is done before anybody reads what there is. */
+  readonly beforeReport?: () => void;
 }
 
 /** Takes the place of a socket that a dead agent left. */
@@ -99,7 +101,7 @@ const NOT_FOUND: Answer = { status: 404 };
 const answerTo = async (
   request: IncomingMessage,
   sources: ReportSources,
-  { texts = {}, settings = {} }: StatusExtras,
+  { texts = {}, settings = {}, beforeReport }: StatusExtras,
 ): Promise<Answer> => {
   const { method, url = '' } = request;
   const [text, setting] = [texts[url], settings[url]];
@@ -109,6 +111,7 @@ const answerTo = async (
   if (setting !== undefined) return await read(async () => JSON.stringify(setting.read()));
   const report = reportAt(url);
   if (report === undefined) return NOT_FOUND;
+  beforeReport?.();
   return await read(async () => JSON.stringify(await report(sources, AbortSignal.timeout(READ_MS))));
 };
 

@@ -44,6 +44,7 @@ export const startStatus = async (
   const peers = startPeerWatch({ ...watched, encryption }, resources);
   const sources = reportSources({ ...parts, usage, peers, node: local.name, cluster, networkRendering });
   const status = await serveStatus(options.statusSocket, sources, {
+    beforeReport: () => parts.core.feeder.policies.release(),
     texts: {
       '/metrics': () => edges.metrics.text(),
       '/readyz': () => Promise.resolve(`${probes.ready().join('\n') || 'ok'}\n`),

@@ -44,6 +44,8 @@ export const setUp = ({ multiNetwork = 'native', foreignPlugins = [], ...options
   const failures: string[] = [];
   const observations: CniObservation[] = [];
   const garbage: string[] = [];
+  /** How many ports there were when held policies were followed. */
+  const releases: number[] = [];
   const notReady: string[] = [];
   const shortages = new Map<string, string>();
   const told: string[] = [];
@@ -54,6 +56,7 @@ export const setUp = ({ multiNetwork = 'native', foreignPlugins = [], ...options
     interfaces: netlink.pods,
     ports,
     isolation,
+    releasePolicies: () => releases.push(ports.all().length),
     status: toldStatus(told),
     shortageOf: (pod) => shortages.get(pod),
     notReady: () => notReady,
@@ -75,7 +78,7 @@ export const setUp = ({ multiNetwork = 'native', foreignPlugins = [], ...options
   const call = callsOf(handler, plugins);
   return {
     ...{ cluster, handler, flush, call, kernel, netlink, ports, isolation, clock },
-    ...{ failures, observations, garbage, notReady, shortages, plugins, store, told },
+    ...{ failures, observations, garbage, releases, notReady, shortages, plugins, store, told },
   };
 };
 

@@ -48,6 +48,8 @@ export interface CoreOptions {
   readonly emitServiceEvent: EmitServiceEvent;
   readonly emitNodeEvent: EmitNodeEvent;
   readonly emitPolicyEvent: EmitPolicyEvent;
+  /** A policy that was held for a moment could not be followed. */
+  readonly onPolicyFailure: (key: string, error: unknown) => void;
   /** How long a network that is rendered on demand stays after its last pod here. */
   readonly networkGraceMs: number;
   readonly onRendered: (fragments: number, seconds: number) => void;
@@ -92,7 +94,7 @@ export const startCore = (options: CoreOptions): Core => {
   const unmap = followPhysicalNetworks(facts, databases.openvswitch.replica);
   const cgroups = options.followCgroups(facts);
   const endDomains = options.followDomains(facts);
-  const feeder = feedFacts(facts, inputs, settings, settings.node, systemClock);
+  const feeder = feedFacts(facts, inputs, settings, settings.node, systemClock, options.onPolicyFailure);
   const stopPolicyEvents = reportPolicies(options, feeder);
   engine.start();
   engine.flush();

@@ -16,6 +16,7 @@ import { type Reconcilers, reconcilersOf } from '../reconcile/reconcilers.ts';
 import { startFormerBackends } from '../reconcile/start-former-backends.ts';
 import { startGoneNetworks } from '../reconcile/start-gone-networks.ts';
 import { type AgentContext, spawnAddonIn } from './context.ts';
+import { logHeldPolicy } from '../log.ts';
 import { type Core, RETRY_MS, startCore } from './core.ts';
 import type { Edges } from './edges.ts';
 import { ownPorts } from './own-ports.ts';
@@ -65,6 +66,7 @@ export const programNode = (
     emitServiceEvent,
     emitNodeEvent,
     emitPolicyEvent,
+    onPolicyFailure: (key, error) => logHeldPolicy(log, key, error),
     networkGraceMs: options.networkGraceSeconds * 1000,
     onRendered: metrics.rendered,
   });

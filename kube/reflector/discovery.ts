@@ -10,7 +10,8 @@ type Client = Pick<KubeClient, 'request'>;
 type Served = Pick<ResourceType, 'group' | 'version' | 'plural'>;
 
 /**
- * Who may not read the lists (`system:discovery` has been taken from all users) learns from that no more than that a server with authorization answers.
+ * Who may not read the lists at all (`system:discovery` and the own role have been taken) learns from that no more than that a server with authorization
+ * answers: only its Status object counts, as each proxy can say 403, and only of the first list, as who may read one of them may read all.
  * @returns false: not in the lists, or they are forbidden
  * @throws KubeError where nobody has answered with a list
  */
@@ -21,14 +22,16 @@ export const isListed = async (client: Client, { group, version, plural }: Serve
     throw new KubeError('ERR_KUBE_PROTOCOL', `GET ${path}: the answer is no list of what is served`);
   };
   const prefix = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+  let isFirst = true;
   try {
     const groups = group === '' ? undefined : (await read('/apis', groupsSchema)).groups;
+    isFirst = groups === undefined;
     const own = groups?.find(({ name }) => name === group);
     if (groups !== undefined && own?.versions.some((one) => one.version === version) !== true) return false;
     const { resources } = await read(prefix, resourcesSchema);
     return resources.some(({ name }) => name === plural);
   } catch (error) {
-    if (isForbidden(error)) return false;
+    if (isFirst && isForbidden(error) && error.reason === 'Forbidden') return false;
     throw error;
   }
 };

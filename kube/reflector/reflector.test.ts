@@ -222,7 +222,10 @@ describe('a resource that is not served', () => {
 
   const NO_RESOURCES = () => ({ kind: 'APIResourceList', resources: [] });
   const forbidden = () => {
-    throw status(403);
+    throw new KubeError('ERR_KUBE_STATUS', 'GET /api/v1: you may not (403)', { status: 403, reason: 'Forbidden' });
+  };
+  const proxyForbids = () => {
+    throw new KubeError('ERR_KUBE_STATUS', 'GET /api/v1: 403 Forbidden (403)', { status: 403 });
   };
   const notFound = () => {
     throw goPage();
@@ -233,6 +236,7 @@ describe('a resource that is not served', () => {
   it.each([
     ['that serve it', undefined],
     ['that are not found either', notFound],
+    ['that a proxy forbids', proxyForbids],
     ['that are none', () => ({ kind: 'APIVersions' })],
   ])('is not taken for empty by the page of Go’s HTTP server, with lists %s', async (_, discovery) => {
     await write('a', '1');

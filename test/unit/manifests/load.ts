@@ -58,19 +58,25 @@ export const workloadSchema = z.object({
 });
 export type Workload = z.output<typeof workloadSchema>;
 
+const ruleSchema = z
+  .object({
+    apiGroups: z.array(z.string()),
+    resources: z.array(z.string()),
+    resourceNames: z.array(z.string()).optional(),
+    verbs: z.array(z.string()),
+  })
+  .strict();
+
+/** Of what serves no objects. */
+const pathRuleSchema = z.object({ nonResourceURLs: z.array(z.string()), verbs: z.tuple([z.literal('get')]) }).strict();
+
+/** With its rules about objects alone. */
 export const roleSchema = z.object({
   kind: z.enum(['ClusterRole', 'Role']),
   metadata: z.object({ name: z.string() }),
-  rules: z.array(
-    z
-      .object({
-        apiGroups: z.array(z.string()),
-        resources: z.array(z.string()),
-        resourceNames: z.array(z.string()).optional(),
-        verbs: z.array(z.string()),
-      })
-      .strict(),
-  ),
+  rules: z
+    .array(z.union([ruleSchema, pathRuleSchema]))
+    .transform((rules) => rules.flatMap((rule) => ('resources' in rule ? rule : []))),
 });
 
 export const bindingSchema = z.object({

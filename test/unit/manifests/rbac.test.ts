@@ -269,6 +269,7 @@ it('of the agent', { timeout: 30_000 }, async () => {
     emitServiceEvent: () => undefined,
     emitNodeEvent: () => undefined,
     emitPolicyEvent: () => undefined,
+    onPolicyFailure: (_, error) => expect.fail(String(error)),
     networkGraceMs: 0,
     onRendered: () => undefined,
   });
