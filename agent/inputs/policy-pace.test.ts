@@ -33,13 +33,11 @@ it('lets the first lead, and collects a long row ten times a second', async () =
   }
   await clock.advance(1_000);
   const times = [...new Set(made.map((text) => Number(text.split(' at ')[1])))];
-  expect([made.length, times.slice(0, POLICY_BURST), clock.pending]).toEqual([
-    200,
-    [0, 10, 20, 30, 40, 50, 60, 70],
-    0,
-  ]);
+  expect([made.length, times.slice(0, POLICY_BURST), clock.pending]).toEqual([200, [0, 10, 20, 30, 40, 50, 60, 70], 0]);
   expect(times.length).toBeLessThanOrEqual(POLICY_BURST + 2_000 / POLICY_PACE_MS + 1);
-  expect(Math.max(...times.slice(1).map((time, at) => time - (times[at] ?? 0)))).toBeLessThanOrEqual(POLICY_PACE_MS + 10);
+  expect(Math.max(...times.slice(1).map((time, at) => time - (times[at] ?? 0)))).toBeLessThanOrEqual(
+    POLICY_PACE_MS + 10,
+  );
   make('alone');
   expect(made.at(-1)).toBe(`alone at ${clock.monotonic()}`);
 });

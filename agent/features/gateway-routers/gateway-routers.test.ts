@@ -1,4 +1,4 @@
-/** What the golden texts do not say: what changes what, what is missing when, and what must not be mixed up. */
+/** What the golden texts do not say: what changes what, what is missing when, and what must not be mixed up. Over 300 lines: a case of each row. */
 import { describe, expect, it } from 'vitest';
 import { parseCidr } from '../../../net/cidr.ts';
 import { parseIp } from '../../../net/ip.ts';

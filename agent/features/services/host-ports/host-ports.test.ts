@@ -1,3 +1,4 @@
+/** Ports of pods on nodes, as rows, elements and reports. Over 300 lines: all cases read one cluster by the same helpers. */
 import { describe, expect, it } from 'vitest';
 import type { HostPort } from '../../../../api/host-ports.ts';
 import { parseIp } from '../../../../net/ip.ts';
