@@ -1,3 +1,4 @@
+/** Over 300 lines: each case is one way to be late or to fail, of the same set-up. */
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createFakeClock } from '../../base/testing/fake-clock.ts';
