@@ -216,8 +216,8 @@ export const PROBLEM_CAUSES = {
     next: 'correct the pod: the message names what is wrong',
   },
   'policy-not-enforced': {
-    summary: 'policies are not enforced: traffic that they deny is allowed',
-    next: 'put workloads that must be isolated on separate networks; udnctl check lists all policies',
+    summary: 'policies of administrators are not enforced: their tier has no room for them',
+    next: 'delete or merge policies of that tier, or move the named one forward by its priority: docs/admin-policy.md',
   },
   'primary-taken': {
     summary: 'namespaces have more than one primary network',
