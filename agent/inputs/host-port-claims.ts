@@ -1,6 +1,6 @@
 /**
  * Which pods of this node ask for a port of it, the oldest first. The scheduler keeps two that collide apart, and a kubelet refuses the
- * second one; who writes `nodeName` himself goes around the first. Those beyond what a node has are no claims, of the youngest pods.
+ * second one; who writes `nodeName` himself goes around the first. Those beyond what a node has are no claims: the youngest of the namespaces with the most.
  */
 import { MOST_HOST_PORTS_OF_NODE } from '../../api/host-ports.ts';
 import type { FactStore } from '../model/fact-store.ts';
@@ -67,12 +67,23 @@ const claimantOf = (fact: PodFact | undefined, createdAt: string): Claimant | un
 const isAsMany = (a: Claimant | undefined, b: Claimant | undefined): boolean =>
   a?.createdAt === b?.createdAt && a?.hostNetwork === b?.hostNetwork && a?.ports.length === b?.ports.length;
 
-/** A host-network pod has its ports whatever we say, and they cost nothing. */
+/**
+ * Of the namespace that asks for the fewest first: one that asks for all that a node has takes nothing from the others. A host-network pod
+ * has its ports whatever we say, and they cost nothing.
+ */
 const sharesOf = (claimants: ReadonlyMap<string, Claimant>): [string, number][] => {
-  const byAge = [...claimants].map(([pod, claimant]) => ({ pod, claimant, age: `${claimant.createdAt} ${pod}` }));
+  const totals = new Map<string, number>();
+  for (const [pod, { hostNetwork, ports }] of claimants) {
+    const namespace = namespaceOf(pod);
+    if (!hostNetwork) totals.set(namespace, (totals.get(namespace) ?? 0) + ports.length);
+  }
+  const inOrder = [...claimants].map(([pod, claimant]) => ({
+    ...{ pod, claimant, age: `${claimant.createdAt} ${pod}` },
+    total: totals.get(namespaceOf(pod)) ?? 0,
+  }));
   let left: number = MOST_HOST_PORTS_OF_NODE;
-  return byAge
-    .sort((a, b) => (a.age < b.age ? -1 : 1))
+  return inOrder
+    .sort((a, b) => a.total - b.total || (a.age < b.age ? -1 : 1))
     .map(({ pod, claimant: { hostNetwork, ports } }) => {
       const count = hostNetwork ? ports.length : Math.min(ports.length, left);
       if (!hostNetwork) left -= count;
@@ -92,3 +103,5 @@ const claimsOf = (
 
 const byAge = (a: HostPortClaim, b: HostPortClaim): number => (ageOf(a) < ageOf(b) ? -1 : 1);
 const ageOf = ({ createdAt, pod, hostIp }: HostPortClaim): string => `${createdAt} ${pod} ${hostIp ?? ''}`;
+
+const namespaceOf = (pod: string): string => pod.slice(0, pod.indexOf('/'));

@@ -1,3 +1,4 @@
+/** Over 300 lines: which of two pods has what both claim, case by case. */
 import { describe, expect, it } from 'vitest';
 import { SAME, setUp } from '../testing/pod-index.ts';
 
@@ -182,6 +183,16 @@ describe('pods of one virtual machine', () => {
     it.put('b/target', { ...target, isMigrated: true });
     it.put('b/target', { ...target, isMigrated: true, ips: { 'b/net': '10.0.0.1/24' } });
     expect(standby(it)).toEqual(['b/target for b/source']);
+  });
+
+  it('are eight at most: the others are refused, and cost no more than that', () => {
+    const it = setUp();
+    const before = performance.now();
+    const put = (at: number): void => it.put(`b/p${at}`, { ...machine, tunnelId: 100 + at, second: at % 10 });
+    for (let at = 0; at < 200; at += 1) put(at);
+    const given = [...Array(200).keys()].filter((at) => it.networks(`b/p${at}`).length > 0);
+    expect(given).toHaveLength(8);
+    expect(performance.now() - before).toBeLessThan(10_000);
   });
 
   it.each([

@@ -12,7 +12,7 @@ import { AddressClaims } from './address-claims.ts';
 import { HostPortClaims } from './host-port-claims.ts';
 import { withKeptLimits } from './kept-limits.ts';
 import { withKeptNetworks } from './kept-networks.ts';
-import { podWithMachine } from './machine-pods.ts';
+import { type MachinePod, MOST_PODS_OF_MACHINE, podsWithRoom, podWithMachine } from './machine-pods.ts';
 import { type EvaluatedPod, evaluatePod } from './pod-evaluation.ts';
 import type { PodProjection } from './pod-projection.ts';
 
@@ -131,11 +131,15 @@ export class PodIndex {
     return { ...fact, networks, refused: new Map([...(fact.refused ?? []), ...taken]) };
   }
 
-  /** What of an entry an older pod has, which is not of the same machine. */
+  /** What of an entry an older pod has, which is not of the same machine, or is one of too many. */
   #refusalOf(key: string, nadKey: string, entry: PodNetworkEntry): string | undefined {
-    const mayShare = (other: string): boolean => this.#areOneMachine(key, other);
     const reasons = thingsOf(entry).flatMap(({ thing, isMachines }) => {
       const claimed = this.#thingOn(nadKey, thing);
+      let older = 0;
+      const mayShare = (other: string): boolean => {
+        older += 1;
+        return older < MOST_PODS_OF_MACHINE && this.#areOneMachine(key, other);
+      };
       const rival = this.#claims.rivalOf(key, claimed, isMachines ? mayShare : undefined);
       return rival === undefined ? [] : [`${claimed} belongs to pod ${rival}`];
     });
@@ -161,15 +165,16 @@ export class PodIndex {
     if (!claimants.includes(key)) return undefined;
     const pods = [...new Set(claimants)].filter((one) => one === key || this.#areOneMachine(key, one));
     if (pods.length === 1) return undefined;
-    const given = pods.filter((one) => this.#isGiven(one, shared));
-    return podWithMachine(
-      (given.length === 0 ? pods : given).flatMap((one) => {
-        const found = this.#get(one);
-        if (found === undefined) return [];
-        const { fact, createdAt, isMigrated } = found;
-        return [{ key: one, uid: fact.uid, createdAt, isMigrated }];
-      }),
-    );
+    const inRoom = podsWithRoom(pods.flatMap((one) => this.#machinePodOf(one) ?? []));
+    const given = inRoom.filter((one) => this.#isGiven(one.key, shared));
+    return podWithMachine(given.length === 0 ? inRoom : given);
+  }
+
+  #machinePodOf(key: string): MachinePod | undefined {
+    const found = this.#get(key);
+    if (found === undefined) return undefined;
+    const { fact, createdAt, isMigrated } = found;
+    return { key, uid: fact.uid, createdAt, isMigrated };
   }
 
   /** By its annotation, and not refused: what a pod has of an earlier one counts for nothing, as an agent that restarts does not know of it. */

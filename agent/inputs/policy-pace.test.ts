@@ -55,30 +55,28 @@ it('never splits the changes of one turn', async () => {
   expect(made).toEqual(['a at 100', 'b at 100']);
 });
 
-it('holds a deletion until the next change, and makes both in one turn', async () => {
-  const { clock, made, make, remove } = setUp();
-  remove('a');
-  await clock.advance(50);
-  expect(made).toEqual([]);
-  make('b');
-  expect(made).toEqual(['-a at 50', 'b at 50']);
-  await clock.advance(0);
-  // Recreated: it was never away.
-  remove('b');
-  await clock.advance(10);
-  make('b');
-  expect(made.slice(2)).toEqual(['b at 60']);
-  await clock.advance(0);
-  remove('c');
-  await clock.advance(POLICY_PACE_MS);
-  expect([made.slice(3), clock.pending]).toEqual([['-c at 160'], 0]);
-});
-
-it('makes a deletion with what leads in the same turn', () => {
-  const { made, make, remove } = setUp();
+it('makes a deletion after its time, whatever comes meanwhile', async () => {
+  const { clock, pace, made, make, remove } = setUp();
   make('a');
   remove('b');
-  expect(made).toEqual(['a at 0', '-b at 0']);
+  await clock.advance(50);
+  remove('c');
+  make('d');
+  pace.release();
+  expect(made).toEqual(['a at 0', 'd at 50']);
+  await clock.advance(50);
+  expect(made.slice(2)).toEqual(['-b at 100']);
+  await clock.advance(POLICY_PACE_MS);
+  expect([made.slice(3), clock.pending]).toEqual([['-c at 200'], 0]);
+});
+
+it('has a policy that is deleted and created again never away', async () => {
+  const { clock, made, make, remove } = setUp();
+  for (const key of ['a', 'b']) remove(key);
+  await clock.advance(10);
+  for (const key of ['a', 'b']) make(key);
+  await clock.advance(1_000);
+  expect([made, clock.pending]).toEqual([['a at 10', 'b at 10'], 0]);
 });
 
 it('makes the last change of an object', async () => {

@@ -25,23 +25,37 @@ export class PolicyPace {
   /** Changes of this turn are made: what comes in it still is in the same transaction. */
   #isLeading = false;
   #cancel: (() => void) | undefined;
+  /** With when they came: a policy that is deleted and created again is one change. */
+  readonly #deletions = new Map<string, { readonly change: () => void; readonly atMs: number }>();
+  #cancelDeletions: (() => void) | undefined;
 
   constructor(options: PolicyPaceOptions) {
     this.#options = options;
   }
 
   /**
-   * A deletion never leads: the policy may be recreated, and its pods would be open in between. It goes with the next change, or after
-   * `POLICY_PACE_MS`. @throws what the change throws, if it is made alone and now
+   * A deletion is made `POLICY_PACE_MS` later, or twice that in a long row, and for nobody sooner: the policy may be recreated, and its pods
+   * would be open in between. @throws what the change throws, if it is made alone and now
    */
   make(key: string, change: () => void, isDeletion = false): void {
     const { clock } = this.#options;
-    if (clock === undefined || this.#isLeading) {
+    if (clock === undefined) {
+      change();
+      return;
+    }
+    if (isDeletion) {
+      this.#held.delete(key);
+      if (!this.#deletions.has(key)) this.#deletions.set(key, { change, atMs: clock.monotonic() });
+      this.#scheduleDeletions(clock);
+      return;
+    }
+    this.#deletions.delete(key);
+    if (this.#isLeading) {
       change();
       return;
     }
     this.#count(clock);
-    const isHeld = isDeletion || this.#allowance < 1;
+    const isHeld = this.#allowance < 1;
     if (!isHeld && this.#held.size === 0) {
       this.#lead();
       change();
@@ -52,7 +66,7 @@ export class PolicyPace {
     else this.release();
   }
 
-  /** Makes all that are held, whatever one of them throws: neither a timer nor a pod that starts has anything to do with it. */
+  /** Makes all that are held but deletions, whatever one of them throws: neither a timer nor a pod that starts has anything to do with it. */
   release(): void {
     this.#cancel?.();
     this.#cancel = undefined;
@@ -60,12 +74,7 @@ export class PolicyPace {
     const changes = [...this.#held];
     this.#held.clear();
     this.#lead();
-    for (const [key, change] of changes)
-      try {
-        change();
-      } catch (error) {
-        this.#options.onFailure(key, error);
-      }
+    for (const [key, change] of changes) this.#makeHeld(key, change);
   }
 
   /** Forgets what is held. */
@@ -73,6 +82,31 @@ export class PolicyPace {
     this.#cancel?.();
     this.#cancel = undefined;
     this.#held.clear();
+    this.#cancelDeletions?.();
+    this.#cancelDeletions = undefined;
+    this.#deletions.clear();
+  }
+
+  #scheduleDeletions(clock: Clock): void {
+    if (this.#deletions.size === 0) return;
+    this.#cancelDeletions ??= clock.schedule(POLICY_PACE_MS, () => {
+      this.#cancelDeletions = undefined;
+      const due = clock.monotonic() - POLICY_PACE_MS;
+      for (const [key, { change, atMs }] of [...this.#deletions]) {
+        if (atMs > due) continue;
+        this.#deletions.delete(key);
+        this.#makeHeld(key, change);
+      }
+      this.#scheduleDeletions(clock);
+    });
+  }
+
+  #makeHeld(key: string, change: () => void): void {
+    try {
+      change();
+    } catch (error) {
+      this.#options.onFailure(key, error);
+    }
   }
 
   /** Until the immediates of this turn: the engine renders in one of them. */

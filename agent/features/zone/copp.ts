@@ -16,7 +16,7 @@ export const coppRows = (): DesiredRow<OvnNorthbound>[] => [
   { table: 'Copp', key: coppKey(DHCP_COPP_NAME), columns: { name: DHCP_COPP_NAME, meters: DHCP_METERS } },
 ];
 
-/** A fair meter (each user of it has the whole rate) in packets per second. */
+/** In packets per second; `fair` is about meters of ACLs (ovn-nb(5)): what names one here shares its rate on the node. */
 export const meter = (name: string, band: string): DesiredRow<OvnNorthbound> => ({
   table: 'Meter',
   key: meterKey(name),
@@ -39,7 +39,7 @@ const METERS: Readonly<Record<string, string>> = {
   'tcp-reset': 'tcp-reset-rate-limiter',
 };
 
-/** The switches of a node share them. */
+/** Of switches. */
 const DHCP_METERS: Readonly<Record<string, string>> = {
   'dhcpv4-opts': 'dhcpv4-opts-rate-limiter',
   'dhcpv6-opts': 'dhcpv6-opts-rate-limiter',

@@ -321,9 +321,12 @@ describe('nobody loses a port', () => {
         networks: {},
         createdAt: '2025-01-01T00:00:00Z',
       });
-    expect(refused(of)).toEqual(['the pods of a node have at most 2000']);
-    of.withoutPod('blue/7');
-    expect(refusalsOf(of)).toEqual([]);
+    // The one that came last, of the namespace that asks for the most.
+    of.pod('plain/a', podOf(['TCP/80:80']));
+    const claims = () => ['TCP/80', 'TCP/11999'].map((id) => of.facts.get('hostPortClaims', id)?.map(({ pod }) => pod));
+    expect([refusalsOf(of), claims()]).toEqual([[], [['plain/a'], undefined]]);
+    of.withoutPod('blue/0');
+    expect(claims()).toEqual([['plain/a'], ['blue/7']]);
   });
 
   it('and many ports of many pods do not take long', () => {

@@ -101,18 +101,22 @@ const route = (entry: Fields, family: 4 | 6): Fields => {
   };
 };
 
-const rule = ({ priority, fwmark, dst, table, protocol }: Fields, family: 4 | 6): Fields[] =>
+const rule = ({ priority, fwmark, dst, dstlen, table, protocol }: Fields, family: 4 | 6): Fields[] =>
   protocol === PROTOCOL
     ? [
         {
           family,
           priority,
           fwmark,
-          to: dst === undefined ? undefined : withLength(String(dst), family),
-          table: Number(table),
+          to: dst === undefined ? undefined : withLength(ofRule(dst, dstlen), family),
+          table: Number(table === 'main' ? MAIN_TABLE : table),
         },
       ]
     : [];
+
+/** Of a prefix that is not one address ip(8) has the length apart. */
+const ofRule = (dst: unknown, length: unknown): string =>
+  length === undefined ? String(dst) : `${String(dst)}/${String(length)}`;
 
 const withLength = (dst: string, family: 4 | 6): string =>
   dst.includes('/') ? dst : `${dst}/${family === 4 ? 32 : 128}`;
