@@ -11,12 +11,17 @@ const health = (changes: Partial<Record<Component, ComponentState>> = {}): Compo
 const setUp = (conditions: readonly object[] = []) => {
   const clock = createFakeClock(Date.parse('2026-01-01T00:00:00Z'));
   const writes: ObjectInput[] = [];
-  const api = { isAway: false };
+  const api = { isAway: false, isMute: false };
   const condition = new NodeCondition({
     node: 'n1',
     type: 'NetworkUnavailable',
     clock,
-    client: { get: () => Promise.resolve({ metadata: { name: 'n1' }, status: { conditions } }) },
+    client: {
+      get: (_: unknown, __: unknown, signal: AbortSignal) =>
+        api.isMute
+          ? new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+          : Promise.resolve({ metadata: { name: 'n1' }, status: { conditions } }),
+    },
     writer: {
       apply: (_: unknown, object: ObjectInput) => {
         if (api.isAway) return Promise.reject(new Error('away'));
@@ -50,6 +55,20 @@ it('writes what has changed, and a transition only when the status changes', asy
     { type: 'NetworkUnavailable', status: 'False', lastTransitionTime: '2025-01-01T00:00:00Z' },
     { status: 'True', reason: 'NorthdNotProcessing', lastTransitionTime: '2026-01-01T00:00:02Z' },
   ]);
+});
+
+it('asks again when a request hears nothing, and writes what is so by then', async () => {
+  const { clock, writes, api, condition } = setUp();
+  api.isMute = true;
+  condition.set(verdictOf(health()));
+  await clock.advance(5_000);
+  condition.set(verdictOf(health({ 'ovn-northd': 'failed' })));
+  api.isMute = false;
+  expect(writes).toEqual([]);
+  await clock.advance(10_000);
+  expect(written(writes)).toMatchObject([{ status: 'True', reason: 'NorthdNotProcessing' }]);
+  condition.stop();
+  expect(clock.pending).toBe(0);
 });
 
 it('writes it when the server is back', async () => {

@@ -25,6 +25,8 @@ export interface ConditionVerdict {
 }
 
 const RETRY_MS = 5_000;
+/** A request whose connection has died hears nothing: what waits behind it is newer than it. */
+const PATIENCE_MS = 10_000;
 
 /** Writes the condition when it has changed, until the server has it. */
 export class NodeCondition {
@@ -91,12 +93,24 @@ export class NodeCondition {
     const { signal } = this.#stop;
     try {
       while (this.#desired !== undefined && !signal.aborted && !isSame(this.#desired, this.#written)) {
-        await this.#writeOnce(this.#desired, signal);
+        await this.#writeInTime(this.#desired, signal);
       }
     } catch (error) {
       if (!signal.aborted) this.#failed(error);
     }
     this.#isWriting = false;
+  }
+
+  async #writeInTime(verdict: ConditionVerdict, stop: AbortSignal): Promise<void> {
+    const patience = new AbortController();
+    const cancel = this.#options.clock.schedule(PATIENCE_MS, () =>
+      patience.abort(new Error(`the API server has not answered within ${PATIENCE_MS} ms`)),
+    );
+    try {
+      await this.#writeOnce(verdict, AbortSignal.any([stop, patience.signal]));
+    } finally {
+      cancel();
+    }
   }
 
   async #writeOnce(verdict: ConditionVerdict, signal: AbortSignal): Promise<void> {
