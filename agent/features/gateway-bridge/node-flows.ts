@@ -1,5 +1,6 @@
 /** What the gateway bridge of a node has whichever networks there are. */
 import { type Action, type Flow, LOCAL_PORT } from '../../../datapath/openflow/types.ts';
+import { parseCidr } from '../../../net/cidr.ts';
 import { CT_LABELS, CT_MARKS, CT_ZONES, PACKET_MARKS } from '../../model/registry/marks.ts';
 import { FLOW_REGISTERS, FLOW_TABLES } from '../../model/registry/openflow.ts';
 import { GENEVE } from '../../model/registry/tunnels.ts';
@@ -28,6 +29,7 @@ export const nodeFlows = (site: BridgeSite): Flow[] => [
     unknownToHost(family),
     flow('classify', 'masqueradeLeak', { match: ip(family.family, { dst: family.masqueradeSubnet }), actions: DROP }),
   ]),
+  loopbackLeak(),
   ...serviceDispatch(site),
   ...(site.uplink === undefined ? [] : outside(site, site.uplink)),
 ];
@@ -72,6 +74,15 @@ const hostMasquerade = ({ family, ovnIp }: BridgeFamily): Flow[] => [
     actions: [ct({ commit: true, table: 'services', zone: CT_ZONES.hostMasquerade, nat: true })],
   }),
 ];
+
+/**
+ * Ports of pods at loopback addresses set `route_localnet` of this bridge (services/host-ports), and nftables drop what comes from other links for
+ * them. This flow does so too where these are not in effect, as while nft fails.
+ */
+const loopbackLeak = (): Flow => flow('classify', 'loopbackLeak', { match: ip(4, { dst: LOOPBACK }), actions: DROP });
+
+/** RFC 1122 3.2.1.3. */
+const LOOPBACK = parseCidr('127.0.0.0/8');
 
 const serviceDispatch = (site: BridgeSite): Flow[] => [
   flow('services', 'default', { actions: [...asNeighbour(site), ...toTrunk(site, site.defaultPatch)] }),

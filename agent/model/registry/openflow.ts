@@ -80,6 +80,10 @@ export const FLOW_PRIORITIES = {
     errorOfPods: rank(126, 'drop ICMP errors that a network’s pods send to another network'),
     errorBetween: rank(125, 'ICMP errors about what another network of this node has sent to a Service'),
     masqueradeLeak: rank(120, 'drop other traffic with masquerade addresses, which are valid on this node only'),
+    loopbackLeak: rank(
+      119,
+      'drop what is for a loopback address: no host has one on a link (RFC 1122, section 3.2.1.3)',
+    ),
     serviceLeak: rank(115, 'drop traffic of a network to Services that its load balancers did not translate'),
     fragment: rank(112, 'reassemble fragments'),
     serviceAnswer: rank(110, 'replies of a Service from a node port or an external address'),
