@@ -50,6 +50,7 @@ export type PolicyFollower = Pick<
 > & { readonly changeMultiPolicy: MultiIndex['changePolicy'] };
 
 export interface FollowedPolicies {
+  readonly isHolding: boolean;
   /** Follows what is held. */
   release(): void;
   stop(): void;
@@ -99,6 +100,9 @@ export const followPolicies = (
   ];
   isThere = false;
   return {
+    get isHolding() {
+      return pace.isHolding;
+    },
     release: () => pace.release(),
     stop: () => {
       pace.stop();

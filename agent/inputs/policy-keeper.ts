@@ -86,6 +86,10 @@ export class PolicyKeeper {
     return [...this.#index.problems(), ...this.#multi.localProblems()];
   }
 
+  get isHolding(): boolean {
+    return this.#followed?.isHolding === true;
+  }
+
   /** Follows policies that are held for a moment: a pod starts, or somebody reads what policies do. */
   release(): void {
     this.#followed?.release();

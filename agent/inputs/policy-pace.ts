@@ -78,6 +78,10 @@ export class PolicyPace {
   }
 
   /** Forgets what is held. */
+  get isHolding(): boolean {
+    return this.#held.size + this.#deletions.size > 0;
+  }
+
   stop(): void {
     this.#cancel?.();
     this.#cancel = undefined;

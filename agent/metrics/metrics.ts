@@ -21,6 +21,8 @@ export interface AgentMetrics {
   /** What is kept beside the reconcilers was changed by somebody, and is right again. */
   repaired(backend: BackendName): void;
   rendered(fragments: number, seconds: number): void;
+  /** The northbound database has what changes of policies were to become. */
+  policiesWritten(seconds: number): void;
   networkReport(observation: ReportObservation): void;
   /** The network-status of a pod was written, or not. */
   networkStatus(result: StatusWrite): void;
@@ -50,6 +52,11 @@ export const createAgentMetrics = (registry = new Registry()): AgentMetrics => {
     buckets: [0.0001, 0.0005, 0.002, 0.01, 0.05, 0.2, 1, 5],
     registers,
   });
+  const policies = new Histogram({
+    ...described('udn_agent_policy_latency_seconds'),
+    buckets: [0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 20],
+    registers,
+  });
   const fragments = new Counter({ ...described('udn_agent_rendered_fragments_total'), registers });
   const reports = new Counter({ ...described('udn_agent_network_reports_total'), registers });
   const statuses = new Counter({ ...described('udn_agent_network_status_writes_total'), registers });
@@ -70,6 +77,7 @@ export const createAgentMetrics = (registry = new Registry()): AgentMetrics => {
       fragments.inc(count);
       renders.observe(seconds);
     },
+    policiesWritten: (seconds) => policies.observe(seconds),
     networkReport: ({ kind }) => reports.inc({ result: kind }),
     networkStatus: (result) => statuses.inc({ result }),
     domainQuery: (result) => domains.inc({ result }),

@@ -20,6 +20,7 @@ import { type AgentContext, spawnAddonIn } from './context.ts';
 import { type Core, RETRY_MS, startCore } from './core.ts';
 import type { Edges } from './edges.ts';
 import { ownPorts } from './own-ports.ts';
+import { startPolicyLatency } from './policy-latency.ts';
 
 interface Parts {
   readonly edges: Edges;
@@ -71,6 +72,7 @@ export const programNode = (
     onRendered: metrics.rendered,
   });
   resources.defer(() => core.stop());
+  startPolicyLatency({ edges, core }, resources);
   databases.reconcile();
   datapath.start();
   nodePorts.start();

@@ -224,6 +224,29 @@ describe('what is left', () => {
     await deletePods(cluster(), 'red/killed');
     await eventually(async () => expect(await linkCount('node-1')).toBe(before));
   });
+
+  it('when ovn-controller is killed between two of its attachments is gone with all that was made, and the next one comes', async () => {
+    const objects = await cluster().objects();
+    const [before, rows] = [await linkCount('node-1'), await ownRowsNaming(cluster(), 'node-1', 'red_half')];
+    // Stopped, it installs none of the ports that ADD has made, and ADD waits.
+    await cluster().kill('node-1', 'ovn-controller', 'SIGSTOP');
+    try {
+      await objects.apply([on('red', 'half', 'node-1', 'flat,wide,bare')]);
+      await eventually(async () => expect(await linkCount('node-1')).toBe(before + 5));
+      await deletePods(cluster(), 'red/half');
+      await eventually(async () => expect(await linkCount('node-1')).toBe(before));
+      await eventually(async () => expect(await ownRowsNaming(cluster(), 'node-1', 'red_half')).toEqual(rows));
+      await objects.apply([on('red', 'half', 'node-1', 'flat,wide,bare')]);
+      await eventually(async () => expect(await linkCount('node-1')).toBe(before + 5));
+    } finally {
+      await cluster().kill('node-1', 'ovn-controller', 'SIGKILL');
+    }
+    await objects.wait('pod', 'red/half', 'ready', { timeoutSeconds: 60 });
+    const packets = await packetsBy('red/b', 'red/half', 'red_wide', 'net2');
+    await eventually(async () => expect(await arrivals(cluster(), packets)).toEqual(packets.map(describePacket)));
+    await deletePods(cluster(), 'red/half');
+    await eventually(async () => expect(await linkCount('node-1')).toBe(before));
+  });
 });
 
 describe('a MultiNetworkPolicy', () => {

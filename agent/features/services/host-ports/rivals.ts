@@ -8,7 +8,7 @@ import { type HostPortClaim, hostPortId, podKey } from '../../../model/facts.ts'
 import type { View } from '../../../model/view.ts';
 import { impossible, type Place, placeOf } from './place.ts';
 
-/** Undefined: the pod has it. What others call their pods is nobody's business. */
+/** Undefined: the pod has it. Pods of other namespaces are not named. */
 export const rival = (asked: HostPort, place: Place, view: View): string | undefined => {
   const own = podKey(place.pod);
   const claims = view.hostPortClaims(hostPortId(asked.protocol, asked.hostPort));
