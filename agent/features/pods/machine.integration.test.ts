@@ -1,10 +1,7 @@
 /** Ports of virtual machines as a real ovn-northd reads them, and what ovn-trace(8) makes of what machines ask. */
 import { expect, it } from 'vitest';
-import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
-import { Database } from '../../databases/database.ts';
-import { createNorthboundReplica, NORTHBOUND_CLAIMS, type NorthboundReplica } from '../../databases/northbound.ts';
 import { TestCluster } from '../../testing/cluster.ts';
-import { startOvnZone } from '../../testing/ovn-zone.ts';
+import { programZone } from '../../testing/programmed-zone.ts';
 
 const IPS = ['10.7.1.3/24', 'fd00:7:1::3/64'];
 const MAC = '0a:58:0a:07:01:03';
@@ -35,22 +32,9 @@ const SOLICIT =
   'eth.dst == 33:33:00:01:00:02 && ip6.src == fe80::858:aff:fe07:103 && ip6.dst == ff02::1:2 && udp.src == 546 && udp.dst == 547';
 
 it('ovn-northd answers the port that has the machine, and no closed one', async () => {
-  await using zone = await startOvnZone(['chassis-node1']);
-  const database = new Database<OvnNorthbound, NorthboundReplica>({
-    ...{ name: 'northbound', remote: zone.northboundRemote, replica: createNorthboundReplica() },
-    ...{ claimed: NORTHBOUND_CLAIMS, observe: () => {} },
-  });
-  await using resources = new AsyncDisposableStack();
-  resources.defer(() => database.close());
-  database.connect();
-  await database.replica.whenSynced(AbortSignal.timeout(30_000));
   const it = cluster();
-  it.render();
-  for (const [owner, fragment] of it.sinks.northbound.fragments) database.desired.set(owner, fragment);
-  database.reconcile();
-  await database.reconciler.whenIdle(AbortSignal.timeout(30_000));
-  await zone.computed(database.session);
-  expect(zone.log.filter((line) => /ERR|WARN.*(syntax|parse|match|dhcp)/i.test(line))).toEqual([]);
+  await using programmed = await programZone(it);
+  const { zone, database } = programmed;
   const trace = async (port: string, rest: string): Promise<string> =>
     (await zone.trace('blue_ovn_layer2_switch', asked(port, rest))).join('\n');
   const four = await trace('a', DISCOVER);
@@ -69,11 +53,7 @@ it('ovn-northd answers the port that has the machine, and no closed one', async 
       return owners.filter((owner) => owner === 'VirtualMachine').length;
     });
   expect(owned()).toEqual([2, 1, 2]);
-  const before = [...it.sinks.northbound.fragments.keys()];
   for (const pod of ['blue/a', 'blue/b']) it.facts.set('pod', pod, undefined);
-  it.render();
-  for (const owner of before) if (!it.sinks.northbound.fragments.has(owner)) database.desired.delete(owner);
-  database.reconcile();
-  await database.reconciler.whenIdle(AbortSignal.timeout(30_000));
+  await programmed.reconcile();
   expect(owned()).toEqual([0, 0, 0]);
 });

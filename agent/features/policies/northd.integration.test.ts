@@ -2,13 +2,10 @@
 import { expect, it } from 'vitest';
 import { parseCidr } from '../../../net/cidr.ts';
 import { parseIp } from '../../../net/ip.ts';
-import type { OvnNorthbound } from '../../../ovsdb/models/ovn-northbound.gen.ts';
-import { Database } from '../../databases/database.ts';
-import { createNorthboundReplica, NORTHBOUND_CLAIMS, type NorthboundReplica } from '../../databases/northbound.ts';
 import type { PolicyRuleFact } from '../../model/policies/facts.ts';
 import { denyGroupId } from '../../model/policies/ids.ts';
 import { TestCluster } from '../../testing/cluster.ts';
-import { startOvnZone } from '../../testing/ovn-zone.ts';
+import { programZone } from '../../testing/programmed-zone.ts';
 
 const PODS = [
   ['web', 3],
@@ -74,23 +71,10 @@ const portOf = (pod: string): string => `blue.net_blue_${pod}`;
 it.each(['layer3', 'layer2'] as const)(
   'ovn-northd lets through on %s what rules allow, and nothing else',
   async (topology) => {
-    await using zone = await startOvnZone(['chassis-node1']);
-    const database = new Database<OvnNorthbound, NorthboundReplica>({
-      ...{ name: 'northbound', remote: zone.northboundRemote, replica: createNorthboundReplica() },
-      ...{ claimed: NORTHBOUND_CLAIMS, observe: () => {} },
-    });
-    await using resources = new AsyncDisposableStack();
-    resources.defer(() => database.close());
-    database.connect();
-    await database.replica.whenSynced(AbortSignal.timeout(30_000));
     const it = cluster(topology);
     isolate(it);
-    it.render();
-    for (const [owner, fragment] of it.sinks.northbound.fragments) database.desired.set(owner, fragment);
-    database.reconcile();
-    await database.reconciler.whenIdle(AbortSignal.timeout(30_000));
-    await zone.computed(database.session);
-    expect(zone.log.filter((line) => /ERR|WARN.*(syntax|parse|match)/.test(line))).toEqual([]);
+    await using programmed = await programZone(it);
+    const { zone } = programmed;
     const onSwitch = topology === 'layer2' ? 'blue_ovn_layer2_switch' : 'blue_node1';
     const arrives = async (
       from: string,
