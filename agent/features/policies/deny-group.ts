@@ -3,6 +3,8 @@
  * reachable, and so does a pod for itself through its Service: no policy can forbid that (Kubernetes, "Network Policies").
  * Pods whose drops are logged are in a group more, which drops and logs before this one: who has the log changed opens nothing, in
  * however many transactions the pods go from one such group to another.
+ * Only what drops names the group: ovn-controller considers each logical flow that does, whenever a port comes or goes, and what may pass to an
+ * isolated pod may pass to the others of its switch, too.
  */
 import { masqueradeAddresses } from '../../../api/cluster-config.ts';
 import { ipFamily } from '../../../net/ip.ts';
@@ -49,12 +51,11 @@ const denyRows = (group: DenyGroup, { cluster }: View): DesiredFragment<OvnNorth
   const hairpin = masqueradeAddresses(cluster, 'serviceHairpin');
   const acls = [
     aclOf(group, 'defaultDeny', { action: 'drop', rank: ACL_RANKS.policyDeny, match: pods }),
-    aclOf(group, 'arpAllow', { ...ALLOW, match: `${pods} && (arp || nd)` }),
-    ...hairpin.map((ip) => {
-      const match = `${pods} && ip${ipFamily(ip)}.src == ${ip}`;
-      return aclOf(group, `hairpinAllow${ipFamily(ip)}`, { ...ALLOW, match });
-    }),
-    ...(group.direction === 'Ingress' ? passes(group, pods) : []),
+    aclOf(group, 'arpAllow', { ...ALLOW, match: 'arp || nd' }),
+    ...hairpin.map((ip) =>
+      aclOf(group, `hairpinAllow${ipFamily(ip)}`, { ...ALLOW, match: `ip${ipFamily(ip)}.src == ${ip}` }),
+    ),
+    ...(group.direction === 'Ingress' ? passes(group) : []),
   ];
   return { rows: [...acls, groupOf(group, acls)] };
 };
@@ -66,9 +67,9 @@ const ALLOW = { action: 'allow', rank: ACL_RANKS.policyAllow } as const;
  * lets a packet of a blocked one through and unblocks it (25.03, `ct.est && ct_mark.blocked == 1` at priority 1 of ls_out_acl_eval, which asks
  * for no tier), so that every second packet of a forbidden connection arrives. What is looked at after load balancing has no such default.
  */
-const passes = (group: DenyGroup, match: string): DesiredRow<OvnNorthbound, 'ACL'>[] =>
+const passes = (group: DenyGroup): DesiredRow<OvnNorthbound, 'ACL'>[] =>
   (['isolatedPass', 'isolatedPassAdmin'] as const).map((rank) =>
-    aclOf(group, rank, { action: 'pass', match, rank: ACL_RANKS[rank] }),
+    aclOf(group, rank, { action: 'pass', match: 'ip', rank: ACL_RANKS[rank] }),
   );
 
 const logRows = (group: DenyGroup): DesiredFragment<OvnNorthbound> => {
