@@ -21,7 +21,10 @@ import { expectNoDifference } from './support/state/no-difference.ts';
 const NODES = ['node-1', 'node-2'] as const;
 /** A second or two each. */
 const ROUNDS = POLICIES_IN_FULL ? 200 : 12;
-const CONNECTIONS_EACH = POLICIES_IN_FULL ? 60 : 12;
+/** Of each protocol to each of four addresses: 1,000 in full. */
+const CONNECTIONS_EACH = POLICIES_IN_FULL ? 125 : 12;
+/** Some 20 ms each. */
+const LABEL_CHANGES = POLICIES_IN_FULL ? 1000 : 120;
 /** A program of a node is killed in one of so many rounds. */
 const KILL_EVERY = 4;
 const PROGRAMS = ['agent', 'ovn-controller', 'northd'] as const;
@@ -143,6 +146,9 @@ it('without policies all of this is answered', async () => {
   );
 }, 120_000);
 
+const killOne = (): Promise<void> =>
+  eventually(() => cluster().kill(random.pick(NODES), random.pick(PROGRAMS), 'SIGKILL'));
+
 it(`nothing that is forbidden is answered in ${ROUNDS} rounds (UDN_SEED=${random.seed})`, async () => {
   const objects = await cluster().objects();
   let leaving: Promise<void> = Promise.resolve();
@@ -152,12 +158,63 @@ it(`nothing that is forbidden is answered in ${ROUNDS} rounds (UDN_SEED=${random
       return { tenant, kind, made: newcomer(tenant, kind, round) };
     });
     await objects.apply(come.map(({ made }) => made));
-    if (round % KILL_EVERY === 0) await cluster().kill(random.pick(NODES), random.pick(PROGRAMS), 'SIGKILL');
+    const isKilling = round % KILL_EVERY === 0;
+    if (isKilling) await killOne();
     const violations = await Promise.all(come.map(({ tenant, kind, made }) => violationsOf(tenant, kind, made)));
     expect(violations.flat(), `round ${round}`).toEqual([]);
+    if (isKilling && POLICIES_IN_FULL) await expectNoDifference(cluster(), NODES);
     await leaving;
     leaving = deletePods(cluster(), ...come.map(({ made }) => keyOf(made)));
   }
   await leaving;
   await expectNoDifference(cluster(), NODES);
 }, 1_200_000);
+
+it(`nor during ${LABEL_CHANGES} changes of labels, and then the last labels decide (UDN_SEED=${random.seed})`, async () => {
+  const objects = await cluster().objects();
+  const names = POLICY_TENANTS.flatMap((tenant) => NODES.map((node) => ({ tenant, node, name: `walker-${node}` })));
+  const walker = ({ tenant, node, name }: (typeof names)[number], isKnown: boolean): ManifestObject =>
+    labelled(name, isKnown ? 'known' : 'walker', tenant, node);
+  const known = new Map(names.map((one) => [one, false]));
+  await applyAndWait(
+    cluster(),
+    names.map((one) => walker(one, false)),
+  );
+  const walkers = await readMembers(cluster());
+  const changing = (async () => {
+    for (let change = 0; change < LABEL_CHANGES; change++) {
+      const one = random.pick(names);
+      known.set(one, !known.get(one));
+      await objects.apply([walker(one, known.get(one) === true)]);
+      if (change % CHANGES_PER_KILL === 0) await killOne();
+    }
+  })();
+  const answered = await besiegeUntil(changing);
+  expect(answered).toEqual([]);
+  await expectNoDifference(cluster(), NODES);
+  const expected = [...known].flatMap(([{ tenant, name }, isKnown]) => {
+    const from = walkers.get(`${tenant}-${name}`);
+    if (from === undefined) throw new Error(`${tenant}-${name} has no addresses`);
+    return peers(tenant, 'guarded').flatMap((to) => attempts(from, to, isKnown));
+  });
+  await expectAnswers(cluster(), expected);
+}, 600_000);
+
+/** A program of a node is killed in one of so many changes. */
+const CHANGES_PER_KILL = 30;
+
+/** Pods that no policy selects as peers try those that are guarded again and again. @returns who answered */
+const besiegeUntil = async (end: Promise<void>): Promise<string[]> => {
+  let isOver = false;
+  const ended = end.finally(() => (isOver = true));
+  const besieged = POLICY_TENANTS.flatMap((tenant) =>
+    peers(tenant, 'peer').map(async (by) => {
+      const addresses = peers(tenant, 'guarded').flatMap((to) => to.addresses);
+      const who: string[] = [];
+      while (!isOver) who.push(...(await besiege(cluster(), by, addresses)).who);
+      return who;
+    }),
+  );
+  const [all] = await Promise.all([Promise.all(besieged), ended]);
+  return all.flat();
+};
