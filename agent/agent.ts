@@ -15,6 +15,7 @@ import { systemClock } from '../base/clock.ts';
 import { removeAbandoned } from '../program/capture-folders.ts';
 import { releaseMemory } from '../program/release-memory.ts';
 import { ForeignAttachments } from './cni/foreign/foreign-attachments.ts';
+import { podRoutes } from './cni/foreign/pod-routes.ts';
 import { recordStore } from './cni/foreign/record-store.ts';
 import { findNoFilters, keepFilters } from './cni/keep-filters.ts';
 import { keepLinks } from './cni/keep-links.ts';
@@ -122,7 +123,10 @@ const serveNode = async (
   logVersions(daemonVersions(edges.databases), log);
   const health = startHealth({ ...node, log }, resources);
   const cniIsOpen = openProbes({ ...node, ...prerequisites, health });
-  const foreign = new ForeignAttachments(recordStore(options.multiNetwork.attachmentFolder));
+  const foreign = new ForeignAttachments({
+    store: recordStore(options.multiNetwork.attachmentFolder),
+    routes: podRoutes(edges.netlink),
+  });
   const status = keepNetworkStatus(context, { edges, core, ports, foreign }, resources);
   const handler = await startCni(context, { ...node, ...prerequisites, foreign, status }, resources);
   cniIsOpen(plugin);

@@ -1,18 +1,18 @@
 /** The verbs of CNI on this node. Everything that a verb changes can be repeated. */
 import { CniError } from '../../api/cni/error.ts';
 import type { AttachmentRequest, CniRequest, GcRequest } from '../../api/cni/request.ts';
-import { type CniResult, formatCniResult } from '../../api/cni/result.ts';
+import { formatCniResult } from '../../api/cni/result.ts';
 import { formatVersionResult } from '../../api/cni/version.ts';
 import { CNI_NETWORK_NAME } from '../../api/names.ts';
 import { messageOf } from '../../base/error-message.ts';
-import type { PodAttachments } from '../model/attachments.ts';
+import { type PodAttachments, requestedDefaultRoute } from '../model/attachments.ts';
 import type { MultiNetwork } from '../model/view.ts';
-import { foreignNetworks } from './attachments/foreign-status.ts';
+import { foreignNetwork } from './attachments/foreign-status.ts';
 import type { NetworkStatusKeeper } from './attachments/status-keeper.ts';
 import { awaitAddressedPod } from './await-pod.ts';
 import { endedBy, ignoreForeign, namedError } from './call-errors.ts';
 import { partOf, refuseCall } from './delegated.ts';
-import type { ForeignAttachments } from './foreign/foreign-attachments.ts';
+import type { ForeignAttachments, MadeAttachment } from './foreign/foreign-attachments.ts';
 import { mergedResult } from './foreign/merged-result.ts';
 import type { PluginHost } from './foreign/plugin-host.ts';
 import { collectGarbage, removeOrphans } from './garbage.ts';
@@ -130,9 +130,9 @@ export class CniHandler {
       );
       const plumbing = this.#plumbing(attachments, request);
       const others = await this.#plumb(plumbing, attachments, { request, ...call }, signal);
-      const foreign = foreignNetworks(attachments.foreign ?? [], others);
-      this.#options.status.attached(attachments.pod, request.containerId, foreign);
-      return formatCniResult(mergedResult(plumbing.result, others), request.cniVersion);
+      this.#options.status.attached(attachments.pod, request.containerId, others.map(foreignNetwork));
+      const results = others.map(({ result }) => result);
+      return formatCniResult(mergedResult(plumbing.result, results), request.cniVersion);
     } catch (error) {
       const known = endedBy(signal, error) ?? namedError(error);
       if (!signal.aborted) this.#report(request, messageOf(known));
@@ -160,14 +160,14 @@ export class CniHandler {
 
   /**
    * Ours first, then those of other plugins. What was made is taken away again when a later step fails.
-   * @returns the results of the other plugins
+   * @returns what the other plugins have made
    */
   async #plumb(
     plumbing: Plumbing,
     attachments: PodAttachments,
     { request, timer, host }: Call & { readonly request: AttachmentRequest },
     signal: AbortSignal,
-  ): Promise<CniResult[]> {
+  ): Promise<readonly MadeAttachment[]> {
     const { foreign } = this.#options;
     const others = attachments.foreign ?? [];
     try {
@@ -177,7 +177,8 @@ export class CniHandler {
         await foreign.remove(request, host);
         return [];
       }
-      return await timer.phase('foreign-plugins', () => foreign.add(others, request, host, signal));
+      const desired = { attachments: others, defaultRoute: requestedDefaultRoute(attachments) };
+      return await timer.phase('foreign-plugins', () => foreign.add(desired, request, host, signal));
     } catch (error) {
       await settleAll([
         foreign.remove(request, host),

@@ -5,7 +5,7 @@ import type { ScopedNad } from '../../api/attachment-scope.ts';
 import type { ForeignConf } from '../../api/foreign-conf.ts';
 import { nadKey } from '../../api/names.ts';
 import type { Cidr } from '../../net/cidr.ts';
-import { type Family, ipFamily } from '../../net/ip.ts';
+import { type Family, type Ip, ipFamily } from '../../net/ip.ts';
 import type { NetworkFact, PodFact } from './facts.ts';
 import type { View } from './view.ts';
 
@@ -75,6 +75,26 @@ export const defaultRouteElsewhere = (
 ): Family[] => [
   ...new Set(selected.flatMap((other) => (other.nadKey === own ? [] : other.defaultRoute.map(ipFamily)))),
 ];
+
+/** Whose default routes a pod has asked for (`default-route`). */
+export interface DefaultRoute {
+  /** In the pod. */
+  readonly interfaceName: string;
+  /** At most one of each family. */
+  readonly gateways: readonly Ip[];
+}
+
+/** At most one selection has it. Undefined: the pod has asked for none. */
+export const requestedDefaultRoute = ({
+  attachments,
+  foreign = [],
+}: Pick<PodAttachments, 'attachments' | 'foreign'>): DefaultRoute | undefined => {
+  const all = [...attachments, ...foreign].flatMap(({ interfaceName, selection }) => ({
+    interfaceName,
+    gateways: selection?.defaultRoute ?? [],
+  }));
+  return all.find(({ gateways }) => gateways.length > 0);
+};
 
 /** Key of the NAD itself, whichever selection of it this is. */
 export const nadOf = ({ namespace, name }: Pick<Selection, 'namespace' | 'name'>): string => nadKey(namespace, name);

@@ -6,6 +6,7 @@ import { fakeNetlink } from '../../datapath/netlink/fake/fake-netlink.ts';
 import { AttachmentRegistry } from '../cni/attachments/registry.ts';
 import type { NetworkStatusKeeper } from '../cni/attachments/status-keeper.ts';
 import { ForeignAttachments } from '../cni/foreign/foreign-attachments.ts';
+import { podRoutes } from '../cni/foreign/pod-routes.ts';
 import { CniHandler } from '../cni/handler.ts';
 import { cniLimits } from '../cni/limits.ts';
 import type { CniObservation } from '../cni/phases.ts';
@@ -62,7 +63,7 @@ export const setUp = ({ multiNetwork = 'native', foreignPlugins = [], ...options
     notReady: () => notReady,
     emitPodEvent: ({ namespace, name }, message) => failures.push(`${namespace}/${name}: ${message}`),
     onGarbage: (removed) => garbage.push(...removed),
-    foreign: new ForeignAttachments(store),
+    foreign: new ForeignAttachments({ store, routes: podRoutes(netlink) }),
     multiNetwork,
     clock,
     observe: (observation) => observations.push(observation),

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { addressOf } from '../../net/cidr.ts';
-import { FAMILIES, type Ip, ipFamily } from '../../net/ip.ts';
+import { FAMILIES, type Family, type Ip, ipFamily } from '../../net/ip.ts';
 import type { Mac } from '../../net/mac.ts';
 import { CNI_NETWORK_NAME, DEFAULT_NETWORK_NAME, POD_ANNOTATIONS, parseNadKey } from '../names.ts';
 import { parseJsonWith } from '../parse.ts';
@@ -68,6 +68,25 @@ export const attachedNetworks = (made: readonly MadeInterface[]): readonly Attac
       ...(entry.gatewayIps.length > 0 && { gateway: entry.gatewayIps }),
     };
   });
+};
+
+/**
+ * Those of ours, then those of other plugins: the default route may be by one of these, where the pod has asked for it. A default route
+ * that a plugin makes unasked changes nothing.
+ */
+export const withForeign = (
+  own: readonly AttachedNetwork[],
+  foreign: readonly AttachedNetwork[],
+): readonly AttachedNetwork[] => {
+  const has = (gateways: readonly Ip[] | undefined, family: Family): boolean =>
+    gateways?.some((gateway) => ipFamily(gateway) === family) === true;
+  const routed = FAMILIES.map(
+    (family) =>
+      own.find(({ gateway }) => has(gateway, family)) ?? foreign.find(({ defaultRoute }) => has(defaultRoute, family)),
+  );
+  const first = routed.find((one) => one !== undefined);
+  if (first === undefined || own.includes(first)) return [...own, ...foreign];
+  return [...own, ...foreign].map((one) => ({ ...one, default: one === first }));
 };
 
 /** As it is written; keys in the order of the specification, so that the same elements are the same text. */

@@ -59,6 +59,23 @@ const published = (): object => ({
   ],
 });
 
+const EXIT_GATEWAYS = ['10.97.0.1', 'fd00:97::1'];
+/** With a gateway on the node, and no route but that to its subnets. */
+const exit = (): object => ({
+  ...{ cniVersion: '1.0.0', name: 'exit', type: 'bridge', bridge: 'exit0', isGateway: true },
+  ipam: { type: 'host-local', ranges: [[{ subnet: '10.97.0.0/24' }], [{ subnet: 'fd00:97::/64' }]] },
+});
+
+/** Makes default routes that nobody has asked for. */
+const greedy = (): object => ({
+  ...{ cniVersion: '1.0.0', name: 'greedy', type: 'bridge', bridge: 'greedy0' },
+  ipam: {
+    type: 'host-local',
+    ranges: [[{ subnet: '10.98.0.0/24', gateway: '10.98.0.1' }], [{ subnet: 'fd00:98::/64', gateway: 'fd00:98::1' }]],
+    routes: [{ dst: '0.0.0.0/0' }, { dst: '::/0' }],
+  },
+});
+
 const GOOD = { 'net.ipv4.conf.IFNAME.arp_filter': '1' };
 
 beforeAll(async () => {
@@ -67,6 +84,8 @@ beforeAll(async () => {
     secondaryLayer2('plain', 'flat', ['10.90.0.0/24']),
     nad('plain', 'lan', lan(GOOD)),
     nad('plain', 'published', published()),
+    nad('plain', 'exit', exit()),
+    nad('plain', 'greedy', greedy()),
     nad('plain', 'bad', { ...lan({ 'net.ipv4.conf.IFNAME.nothing': '1' }), name: 'bad' }),
     nad('plain', 'macvlan', { cniVersion: '1.0.0', type: 'macvlan', master: 'eth0' }),
     on('a', 'lan,flat'),
@@ -193,6 +212,75 @@ describe('a chain with portmap and bandwidth', () => {
     expect(devices).toBe('1');
     await deletePods(cluster(), 'plain/web', 'plain/client');
     expect(await left()).toBe('0\n0');
+  });
+});
+
+describe('a pod whose default routes are by a network of another plugin', () => {
+  const outside = (family: Family): string => {
+    const found = planNetwork('dual', 1)
+      .outside.addresses.map(hostOf)
+      .find((ip) => ipFamily(ip) === family);
+    return family === 6 ? `[${found}]` : String(found);
+  };
+  const routesOf = async (name: string, family: Family): Promise<string[]> => {
+    const lines = (await inPod(name, 'ip', `-${family}`, 'route', 'show', 'default')).split('\n');
+    return lines.map((line) => / via (\S+) dev (\S+)/.exec(line)?.slice(1).join(' ') ?? line.trim());
+  };
+  const selection = [{ name: 'greedy' }, { name: 'exit', 'default-route': EXIT_GATEWAYS }, { name: 'greedy' }];
+
+  beforeAll(async () => {
+    for (const [i, family] of FAMILIES.entries()) {
+      const subnet = ['10.97.0.0/24', 'fd00:97::/64'][i] ?? '';
+      await cluster().outside(['ip', `-${family}`, 'route', 'replace', subnet, 'via', nodeAddress(NODE, family)]);
+    }
+    await applyAndWait(cluster(), [on('leaves', selection)]);
+  });
+
+  it.each(FAMILIES)('reaches hosts outside by it, by IPv%d, and has no other default route', async (family) => {
+    expect(await routesOf('leaves', family)).toEqual([`${EXIT_GATEWAYS[FAMILIES.indexOf(family)]} net2`]);
+    const caller = await inPod('leaves', 'curl', '-sS', '-m', '3', `http://${outside(family)}:8080/clientip`);
+    expect(caller).toContain(await addressOf('leaves', 'net2', family));
+  });
+
+  it('reaches pods of its other networks as before', async () => {
+    for (const family of FAMILIES) {
+      const peer = await addressOf('b', 'eth0', family);
+      const host = family === 6 ? `[${peer}]` : peer;
+      expect(await inPod('leaves', 'curl', '-sS', '-m', '3', `http://${host}:8080/hostname`)).toBe('b');
+    }
+  });
+
+  it('has it in its network-status', async () => {
+    await eventually(async () => {
+      const { annotations = {} } = (await (await cluster().objects()).get('pod', 'plain/leaves')).metadata;
+      const networks = parseAttachedNetworks(annotations[POD_ANNOTATIONS.networkStatus] ?? '', 'plain/leaves');
+      expect(networks.map(({ interface: device, gateway }) => [device, gateway])).toEqual([
+        ['eth0', undefined],
+        ['net1', undefined],
+        ['net2', EXIT_GATEWAYS],
+        ['net3', undefined],
+      ]);
+      expect(networks.filter((one) => one.default).map((one) => one.interface)).toEqual(['net2']);
+      expect(networks[2]?.defaultRoute).toEqual(EXIT_GATEWAYS);
+    });
+  });
+
+  it('keeps its own where a plugin makes one and an interface of ovn-udn has been asked for', async () => {
+    const gateway = '10.90.0.200';
+    await applyAndWait(cluster(), [on('stays', [{ name: 'flat', 'default-route': [gateway] }, { name: 'greedy' }])]);
+    expect(await routesOf('stays', 4)).toEqual([`${gateway} net1`]);
+    await deletePods(cluster(), 'plain/stays');
+  });
+
+  it('is refused a gateway that is not there', async () => {
+    await (await cluster().objects()).apply([on('far', [{ name: 'exit', 'default-route': ['192.0.2.1'] }])]);
+    await eventually(async () => {
+      const messages = (await eventsOf(cluster(), 'plain', 'far')).map(({ message }) => message);
+      expect(messages).toContainEqual(
+        expect.stringMatching(/^plain\/exit as net1: default-route: gateway 192\.0\.2\.1 is in no network of net1/),
+      );
+    });
+    await deletePods(cluster(), 'plain/far', 'plain/leaves');
   });
 });
 

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseCniResult } from '../../../api/cni/result.ts';
-import { foreignNetworks } from './foreign-status.ts';
+import { parseIp } from '../../../net/ip.ts';
+import { foreignNetwork } from './foreign-status.ts';
 
 const RESULT = parseCniResult({
   cniVersion: '1.0.0',
@@ -17,14 +18,16 @@ const RESULT = parseCniResult({
 });
 
 it('has the end in the pod, by the result of the plugin', () => {
-  expect(foreignNetworks([{ nadKey: 'red/bridge/1', interfaceName: 'net3' }], [RESULT])).toEqual([
-    {
-      ...{ name: 'red/bridge', interface: 'net3', ips: ['192.168.7.2'], mac: '02:00:00:00:00:02', mtu: undefined },
-      ...{ default: false, dns: { nameservers: ['192.168.7.53'] }, gateway: ['192.168.7.1'] },
-    },
-  ]);
+  expect(foreignNetwork({ nadKey: 'red/bridge/1', interfaceName: 'net3', result: RESULT })).toEqual({
+    ...{ name: 'red/bridge', interface: 'net3', ips: ['192.168.7.2'], mac: '02:00:00:00:00:02', mtu: undefined },
+    ...{ default: false, dns: { nameservers: ['192.168.7.53'] }, gateway: ['192.168.7.1'] },
+  });
 });
 
-it('has nothing of an attachment without a result', () => {
-  expect(foreignNetworks([{ nadKey: 'red/bridge', interfaceName: 'net1' }], [])).toEqual([]);
+it('has the gateways that the pod has asked for', () => {
+  const defaultRoute = [parseIp('192.168.7.1')];
+  expect(foreignNetwork({ nadKey: 'red/bridge', interfaceName: 'net3', result: RESULT, defaultRoute })).toMatchObject({
+    defaultRoute,
+    gateway: defaultRoute,
+  });
 });

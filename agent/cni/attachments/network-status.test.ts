@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { parseIp } from '../../../net/ip.ts';
 import type { PodInput } from '../../testing/cluster.ts';
 import { TestCluster } from '../../testing/cluster.ts';
 import type { PluggedPort } from '../ovs-ports.ts';
@@ -68,4 +69,25 @@ it('has the gateways that a selection asks for', () => {
 it('is not known without ports, nor while an address or a network is not', () => {
   expect(networkStatusText(attachments(), [])).toBeUndefined();
   expect(networkStatusText(attachments(), [...PORTS, port('red/gone', 'net3', 4)])).toBeUndefined();
+});
+
+it('has the default route by a network of another plugin only where the pod has asked for it', () => {
+  const routed = attachments({
+    networks: {
+      default: { ips: ['10.128.0.3/23'], role: 'infrastructure-locked' },
+      'red/net': { ips: ['10.20.1.3/24'], role: 'primary' },
+    },
+    selects: '',
+  });
+  const foreign = { name: 'red/lan', interface: 'net1', default: false, gateway: [parseIp('10.5.0.1')] };
+  const defaults = (one: object): unknown[] =>
+    JSON.parse(
+      networkStatusText(
+        routed,
+        [port('default', 'eth0', 0), port('red/net', 'ovn-udn1', 1)],
+        [{ ...foreign, ...one }],
+      ) ?? '[]',
+    ).flatMap((each: { default?: boolean; interface: string }) => (each.default === true ? [each.interface] : []));
+  expect(defaults({})).toEqual(['ovn-udn1']);
+  expect(defaults({ defaultRoute: [parseIp('10.5.0.1')] })).toEqual(['net1']);
 });

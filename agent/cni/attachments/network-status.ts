@@ -7,6 +7,7 @@ import {
   attachedNetworks,
   formatAttachedNetworks,
   type MadeInterface,
+  withForeign,
 } from '../../../api/annotations/attached-networks.ts';
 import type { PodAttachments } from '../../model/attachments.ts';
 import type { PluggedPort } from '../ovs-ports.ts';
@@ -26,7 +27,7 @@ export const networkStatusText = (
   if (ports.length === 0) return undefined;
   const made = inOrder(ports).map((port) => madeInterface(port, attachments));
   const known = made.flatMap((one) => one ?? []);
-  return known.length < made.length ? undefined : formatAttachedNetworks([...attachedNetworks(known), ...foreign]);
+  return known.length < made.length ? undefined : formatAttachedNetworks(withForeign(attachedNetworks(known), foreign));
 };
 
 /** As they were made: names of the node's ends follow from it. */

@@ -7,10 +7,13 @@ import type { AttachmentRequest } from '../../../api/cni/request.ts';
 import { type CniResult, parseCniResult } from '../../../api/cni/result.ts';
 import { isAtLeast } from '../../../api/cni/version.ts';
 import { messageOf } from '../../../base/error-message.ts';
-import type { ForeignAttachment } from '../../model/attachments.ts';
+import { type Ip, ipFamily } from '../../../net/ip.ts';
+import type { DefaultRoute, ForeignAttachment } from '../../model/attachments.ts';
+import { unreachableGateway, withDefaultRoutes } from './default-route.ts';
 import { pluginCall, recordOf } from './invocation.ts';
 import { requireSuccess, resultOf } from './outcome.ts';
 import type { PluginHost } from './plugin-host.ts';
+import type { PodRoutes } from './pod-routes.ts';
 import type { AttachmentRecord, SandboxRecord } from './record.ts';
 import type { RecordStore } from './record-store.ts';
 
@@ -18,18 +21,34 @@ export interface MadeAttachment {
   readonly nadKey: string;
   readonly interfaceName: string;
   readonly result: CniResult;
+  /** Gateways of the pod's default routes by this interface, where it has asked for them. */
+  readonly defaultRoute?: readonly Ip[] | undefined;
+}
+
+/** What a pod is to have of other plugins. */
+export interface DesiredForeign {
+  readonly attachments: readonly ForeignAttachment[];
+  /** That the pod has asked for, by one of these or by an interface of ours. */
+  readonly defaultRoute: DefaultRoute | undefined;
 }
 
 /** Whose attachments. */
 export type Sandbox = Pick<AttachmentRequest, 'containerId' | 'netns' | 'pod'>;
 
+export interface ForeignOptions {
+  readonly store: RecordStore;
+  readonly routes: PodRoutes;
+}
+
 export class ForeignAttachments {
   readonly #store: RecordStore;
+  readonly #routes: PodRoutes;
   /** Sandboxes that the last GC could not take everything away of. */
   #failed: ReadonlySet<string> = new Set();
 
-  constructor(store: RecordStore) {
+  constructor({ store, routes }: ForeignOptions) {
     this.#store = store;
+    this.#routes = routes;
   }
 
   /**
@@ -38,15 +57,14 @@ export class ForeignAttachments {
    * @throws CniError that names the attachment and the plugin
    */
   async add(
-    attachments: readonly ForeignAttachment[],
+    { attachments, defaultRoute }: DesiredForeign,
     sandbox: Sandbox,
     host: PluginHost,
     signal: AbortSignal,
-  ): Promise<CniResult[]> {
+  ): Promise<readonly MadeAttachment[]> {
     if (attachments.length === 0) return [];
     await this.remove(sandbox, host);
     const made: AttachmentRecord[] = [];
-    const results: CniResult[] = [];
     for (const attachment of attachments) {
       signal.throwIfAborted();
       const record = recordOf(attachment);
@@ -54,9 +72,32 @@ export class ForeignAttachments {
       const result = await named(record, () => addChain(record, sandbox, host));
       made.push({ ...record, result });
       await this.#write(sandbox, made);
-      results.push(parseCniResult(result));
     }
-    return results;
+    if (defaultRoute === undefined) return made.flatMap(madeOf);
+    return (await this.#route(made, defaultRoute, sandbox)).flatMap(madeOf);
+  }
+
+  /** Only when all are made: each plugin may have brought a default route of its own. */
+  async #route(
+    made: readonly AttachmentRecord[],
+    desired: DefaultRoute,
+    sandbox: Sandbox,
+  ): Promise<readonly AttachmentRecord[]> {
+    const one = made.find(({ ifName }) => ifName === desired.interfaceName);
+    const give = (): Promise<void> =>
+      this.#routes.give(
+        sandbox.netns,
+        desired,
+        made.map(({ ifName }) => ifName),
+      );
+    await (one === undefined ? give() : named(one, give));
+    const families = desired.gateways.map(ipFamily);
+    const routed = made.map(({ result, ...record }) => ({
+      ...record,
+      result: withDefaultRoutes(result, parseCniResult(result), { families, gateways: record.defaultRoute ?? [] }),
+    }));
+    await this.#write(sandbox, routed);
+    return routed;
   }
 
   /**
@@ -80,9 +121,7 @@ export class ForeignAttachments {
   /** Those that were made and are on record, in their order. @throws Error when the record cannot be read */
   async made({ containerId }: Pick<Sandbox, 'containerId'>): Promise<readonly MadeAttachment[]> {
     const record = await this.#store.read(containerId);
-    return (record?.attachments ?? []).flatMap(({ nadKey, ifName, result }) =>
-      result === undefined ? [] : [{ nadKey, interfaceName: ifName, result: parseCniResult(result) }],
-    );
+    return (record?.attachments ?? []).flatMap(madeOf);
   }
 
   /** What differs from what was made, one message each. @param desired of the pod now; undefined: nobody knows */
@@ -97,6 +136,7 @@ export class ForeignAttachments {
     for (const record of made) {
       try {
         await named(record, () => checkChain(record, sandbox, host));
+        messages.push(...(await this.#missingRoutes(record, sandbox)));
       } catch (error) {
         messages.push(messageOf(error));
       }
@@ -130,6 +170,15 @@ export class ForeignAttachments {
     return stale;
   }
 
+  async #missingRoutes(
+    { nadKey, ifName, defaultRoute = [] }: AttachmentRecord,
+    { netns }: Sandbox,
+  ): Promise<readonly string[]> {
+    if (defaultRoute.length === 0) return [];
+    const missing = await this.#routes.missing(netns, { interfaceName: ifName, gateways: defaultRoute });
+    return missing.map((message) => `${nadKey} as ${ifName}: ${message}`);
+  }
+
   #write({ containerId, pod }: Sandbox, attachments: readonly AttachmentRecord[]): Promise<void> {
     return this.#store.write({ containerId, pod, attachments } satisfies SandboxRecord);
   }
@@ -142,8 +191,17 @@ const addChain = async (record: AttachmentRecord, sandbox: Sandbox, host: Plugin
     requireSuccess(plugin.type, outcome);
     prevResult = resultOf(plugin.type, outcome);
   }
+  const { ifName: interfaceName, defaultRoute: gateways = [] } = record;
+  const refused = unreachableGateway({ interfaceName, gateways }, parseCniResult(prevResult));
+  if (refused !== undefined) throw new CniError('foreignPlugin', refused);
   return prevResult;
 };
+
+/** None of one whose ADD has not ended. */
+const madeOf = ({ nadKey, ifName, result, defaultRoute }: AttachmentRecord): MadeAttachment[] =>
+  result === undefined
+    ? []
+    : [{ nadKey, interfaceName: ifName, result: parseCniResult(result), ...(defaultRoute && { defaultRoute }) }];
 
 /** All plugins, also after one that fails: the one before it may have made the link. @returns the failures */
 const removeChain = async (record: AttachmentRecord, sandbox: Sandbox, host: PluginHost): Promise<unknown[]> => {

@@ -25,6 +25,7 @@ export const recordOf = ({ nadKey, interfaceName, conf, selection }: ForeignAtta
     type: plugin.type,
     config: configOf(plugin, conf, selection),
   })),
+  ...(selection.defaultRoute.length > 0 && { defaultRoute: selection.defaultRoute }),
 });
 
 const configOf = (

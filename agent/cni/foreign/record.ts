@@ -5,6 +5,8 @@
  */
 import { z } from 'zod';
 import { CNI_VERSIONS } from '../../../api/cni/version.ts';
+import { ipSchema } from '../../../api/scalars.ts';
+import type { Ip } from '../../../net/ip.ts';
 
 /** One attachment. */
 export interface AttachmentRecord {
@@ -15,6 +17,8 @@ export interface AttachmentRecord {
   readonly disableCheck: boolean;
   /** In the order of ADD, each with its whole configuration but `prevResult`. */
   readonly plugins: readonly { readonly type: string; readonly config: Readonly<Record<string, unknown>> }[];
+  /** Gateways of the pod's default routes by this interface (`default-route`); absent: none. */
+  readonly defaultRoute?: readonly Ip[] | undefined;
   /** Of the last plugin; absent: ADD has not ended well. */
   readonly result?: unknown;
 }
@@ -33,6 +37,7 @@ const attachment = z.object({
   network: z.string(),
   disableCheck: z.boolean(),
   plugins: z.array(z.object({ type: z.string(), config: z.record(z.string(), z.unknown()) })).min(1),
+  defaultRoute: z.array(ipSchema).optional(),
   result: z.unknown().optional(),
 });
 

@@ -50,10 +50,6 @@ it.each([
     'red/lan as net1: infiniband-guid: no plugin of the network has the capability infinibandGUID',
   ],
   [
-    '[{"name":"lan","default-route":["10.0.0.1"]}]',
-    'red/lan as net1: default-route: only a network of ovn-udn can have it; a plugin of another one takes routes from its configuration',
-  ],
-  [
     '[{"name":"lan","ipam-claim-reference":"c"}]',
     'red/lan as net1: ipam-claim-reference: only networks of ovn-udn have persistent addresses',
   ],

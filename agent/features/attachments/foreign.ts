@@ -31,8 +31,6 @@ export const foreignAttachment = (selection: Selection, podNamespace: string, vi
 
 /** Section 4.1.2.1: without a plugin that has the capability, the request must fail. */
 const impossibleRequest = (selection: Selection, plugins: ForeignAttachment['conf']['plugins']): string | undefined => {
-  if (selection.defaultRoute.length > 0)
-    return 'default-route: only a network of ovn-udn can have it; a plugin of another one takes routes from its configuration';
   if (selection.ipamClaim !== undefined)
     return 'ipam-claim-reference: only networks of ovn-udn have persistent addresses';
   const asked = capabilityOf(selection).find(({ name }) => !plugins.some((one) => one.capabilities.includes(name)));
