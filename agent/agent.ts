@@ -14,6 +14,7 @@ import { dirname, join } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import { removeAbandoned } from '../program/capture-folders.ts';
 import { releaseMemory } from '../program/release-memory.ts';
+import { deviceInfoFiles } from './cni/foreign/device-info-files.ts';
 import { ForeignAttachments } from './cni/foreign/foreign-attachments.ts';
 import { podRoutes } from './cni/foreign/pod-routes.ts';
 import { recordStore } from './cni/foreign/record-store.ts';
@@ -126,6 +127,9 @@ const serveNode = async (
   const foreign = new ForeignAttachments({
     store: recordStore(options.multiNetwork.attachmentFolder),
     routes: podRoutes(edges.netlink),
+    deviceInfo: deviceInfoFiles(),
+    onUnreported: ({ namespace, name, uid }, message) =>
+      edges.emitPodEvent({ namespace, name, uid }, 'ErrorUpdatingResource', message),
   });
   const status = keepNetworkStatus(context, { edges, core, ports, foreign }, resources);
   const handler = await startCni(context, { ...node, ...prerequisites, foreign, status }, resources);

@@ -13,7 +13,7 @@ import type { CniObservation } from '../cni/phases.ts';
 import type { LocalSettings } from '../model/view.ts';
 import { TestCluster } from './cluster.ts';
 import { FakeIsolation } from './fake-isolation.ts';
-import { FakePlugins, memoryRecords } from './fake-plugins.ts';
+import { FakePlugins, memoryDeviceInfo, memoryRecords } from './fake-plugins.ts';
 import { FakePorts } from './fake-ports.ts';
 
 type HandlerTestOptions = ConstructorParameters<typeof FakeKernel>[0] &
@@ -52,6 +52,11 @@ export const setUp = ({ multiNetwork = 'native', foreignPlugins = [], ...options
   const told: string[] = [];
   const plugins = new FakePlugins();
   const store = memoryRecords();
+  const files = memoryDeviceInfo();
+  const foreign = new ForeignAttachments({
+    ...{ store, routes: podRoutes(netlink), deviceInfo: files },
+    onUnreported: ({ namespace, name }, message) => failures.push(`${namespace}/${name}: ${message}`),
+  });
   const handler = new CniHandler({
     registry,
     interfaces: netlink.pods,
@@ -63,7 +68,7 @@ export const setUp = ({ multiNetwork = 'native', foreignPlugins = [], ...options
     notReady: () => notReady,
     emitPodEvent: ({ namespace, name }, message) => failures.push(`${namespace}/${name}: ${message}`),
     onGarbage: (removed) => garbage.push(...removed),
-    foreign: new ForeignAttachments({ store, routes: podRoutes(netlink) }),
+    foreign,
     multiNetwork,
     clock,
     observe: (observation) => observations.push(observation),
@@ -79,7 +84,7 @@ export const setUp = ({ multiNetwork = 'native', foreignPlugins = [], ...options
   const call = callsOf(handler, plugins);
   return {
     ...{ cluster, handler, flush, call, kernel, netlink, ports, isolation, clock },
-    ...{ failures, observations, garbage, releases, notReady, shortages, plugins, store, told },
+    ...{ failures, observations, garbage, releases, notReady, shortages, plugins, store, files, foreign, told },
   };
 };
 

@@ -1,4 +1,6 @@
 /** Plugins of other networks in memory, where the shim would run them: each remembers what it has made. */
+import { parseDeviceInfo } from '../../api/device-info.ts';
+import type { DeviceInfoFiles } from '../cni/foreign/device-info-files.ts';
 import type { PluginCall, PluginHost, PluginOutcome } from '../cni/foreign/plugin-host.ts';
 import { type SandboxRecord, sandboxRecordSchema } from '../cni/foreign/record.ts';
 import type { RecordStore } from '../cni/foreign/record-store.ts';
@@ -65,5 +67,24 @@ export const memoryRecords = (): RecordStore & { readonly files: ReadonlyMap<str
       await Promise.resolve();
     },
     list: () => Promise.resolve([...files.keys()]),
+  };
+};
+
+/** By their paths; what plugins would have written is set in `texts`. */
+export const memoryDeviceInfo = (): DeviceInfoFiles & { readonly texts: Map<string, string> } => {
+  const texts = new Map<string, string>();
+  const remove = (path: string): Promise<void> => {
+    texts.delete(path);
+    return Promise.resolve();
+  };
+  return {
+    texts,
+    remove,
+    prepare: remove,
+    pathOf: (containerId, index) => `/devinfo/${containerId}-${index}.json`,
+    read: async (path) => {
+      const text = texts.get(path);
+      return await Promise.resolve(text === undefined ? undefined : parseDeviceInfo(text, path));
+    },
   };
 };

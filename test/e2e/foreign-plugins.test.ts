@@ -1,6 +1,7 @@
 /**
  * Pods on networks of other plugins, natively: packets by a bridge of containernetworking, what the plugins are told, and what is left when
  * one fails or a pod goes. Needs root and `make build`; builds the plugins once.
+ * Over 300 lines: all of it by the plugins of one cluster, whose start is most of the time.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parseAttachedNetworks } from '../../api/annotations/attached-networks.ts';
@@ -13,13 +14,14 @@ import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, deletePods, useCluster } from './support/cluster/cluster.ts';
 import { nad, plainNamespace, pod, secondaryLayer2 } from './support/cluster/manifests.ts';
 import { eventsOf } from './support/faults/events.ts';
+import { callShim, podArguments } from './support/faults/shim.ts';
 import { nodeAddress } from './support/networks/north-south.ts';
 import { throughput } from './support/packets/throughput.ts';
 
 const cluster = useCluster({
   ...{ name: 'test-foreign-plugins', ipFamily: 'dual', kernel: 'host', nodes: 1 },
   cniPlugins: ['bandwidth', 'bridge', 'host-local', 'portmap', 'tuning'],
-  settings: { UDN_FOREIGN_PLUGINS: 'bandwidth,bridge,host-local,portmap,tuning' },
+  settings: { UDN_FOREIGN_PLUGINS: 'bandwidth,bridge,device,host-local,portmap,tuning' },
 });
 
 const NODE = 'node-1';
@@ -265,6 +267,19 @@ describe('a pod whose default routes are by a network of another plugin', () => 
     });
   });
 
+  it('is as CHECK wants it, which asks the plugins for their routes, too', async () => {
+    const records = await onNode('sh', '-c', 'grep -l \'"name":"leaves"\' /var/lib/ovn-udn/attachments/*');
+    const containerId = /([0-9a-f]+)\.json$/.exec(records)?.[1] ?? '';
+    const netns = /"sandbox":"([^"]+)"/.exec(await onNode('cat', records))?.[1] ?? '';
+    const call = { command: 'CHECK', containerId, netns, args: podArguments('plain', 'leaves') };
+    expect(await callShim(cluster(), NODE, call)).toMatchObject({ status: 0 });
+    await inPod('leaves', 'ip', 'route', 'del', 'default');
+    const { body } = await callShim(cluster(), NODE, call);
+    expect(JSON.stringify(body)).toContain('plain/exit as net2: ');
+    await inPod('leaves', 'ip', 'route', 'add', 'default', 'via', EXIT_GATEWAYS[0] ?? '');
+    expect(await callShim(cluster(), NODE, call)).toMatchObject({ status: 0 });
+  });
+
   it('keeps its own where a plugin makes one and an interface of ovn-udn has been asked for', async () => {
     const gateway = '10.90.0.200';
     await applyAndWait(cluster(), [on('stays', [{ name: 'flat', 'default-route': [gateway] }, { name: 'greedy' }])]);
@@ -282,6 +297,41 @@ describe('a pod whose default routes are by a network of another plugin', () => 
     });
     await deletePods(cluster(), 'plain/far', 'plain/leaves');
   });
+});
+
+it('a plugin that gives a device says so in network-status, as long as the pod is there', async () => {
+  const info = { type: 'pci', version: '1.1.0', pci: { 'pci-address': '0000:01:02.2' } };
+  const plugin = [
+    '#!/bin/sh',
+    `file=$(sed -n 's/.*"CNIDeviceInfoFile":"\\([^"]*\\)".*/\\1/p')`,
+    '[ "$CNI_COMMAND" = ADD ] || exit 0',
+    `echo '${JSON.stringify(info)}' > "$file"`,
+    `echo '{"cniVersion":"1.0.0"}'`,
+  ].join('\n');
+  await cluster().node(NODE, ['sh', '-c', 'cat > /opt/cni/bin/device; chmod +x /opt/cni/bin/device'], {
+    input: plugin,
+  });
+  const capabilities = { CNIDeviceInfoFile: true };
+  const plugins = [
+    { type: 'device', capabilities },
+    { type: 'bridge', bridge: 'device0' },
+  ];
+  await applyAndWait(cluster(), [
+    nad('plain', 'device', { cniVersion: '1.0.0', name: 'device', plugins }),
+    on('accelerated', 'device'),
+  ]);
+  await eventually(async () => {
+    const { annotations = {} } = (await (await cluster().objects()).get('pod', 'plain/accelerated')).metadata;
+    const networks = parseAttachedNetworks(annotations[POD_ANNOTATIONS.networkStatus] ?? '', 'plain/accelerated');
+    expect(networks.map(({ interface: device, deviceInfo }) => [device, deviceInfo])).toEqual([
+      ['eth0', undefined],
+      ['net1', info],
+    ]);
+  });
+  const files = (): Promise<string> => onNode('ls', '/var/run/k8s.cni.cncf.io/devinfo/cni');
+  expect(await files()).toMatch(/^[0-9a-f]+-0\.json$/);
+  await deletePods(cluster(), 'plain/accelerated');
+  expect(await files()).toBe('');
 });
 
 it('DEL takes the links and the addresses away', async () => {

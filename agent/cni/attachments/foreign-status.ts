@@ -5,7 +5,13 @@ import { addressesInPod, placeInPod } from '../foreign/default-route.ts';
 import type { MadeAttachment } from '../foreign/foreign-attachments.ts';
 
 /** `default` is for whoever knows all of the pod's interfaces. */
-export const foreignNetwork = ({ nadKey, interfaceName, result, defaultRoute }: MadeAttachment): AttachedNetwork => {
+export const foreignNetwork = ({
+  nadKey,
+  interfaceName,
+  result,
+  defaultRoute,
+  deviceInfo,
+}: MadeAttachment): AttachedNetwork => {
   const { interfaces, routes, dns } = result;
   const { mac, mtu } = interfaces[placeInPod(result, interfaceName)] ?? {};
   const gateway = routes.flatMap(({ dst, gw }) => (gw !== undefined && prefixLength(dst) === 0 ? [gw] : []));
@@ -15,5 +21,6 @@ export const foreignNetwork = ({ nadKey, interfaceName, result, defaultRoute }: 
     ...{ mac, mtu, default: false, dns },
     ...(defaultRoute && { defaultRoute }),
     ...(gateway.length > 0 && { gateway }),
+    ...(deviceInfo && { deviceInfo }),
   };
 };

@@ -1,17 +1,14 @@
-/**
- * Attachments to networks of other plugins, made and taken away as libcni does: a chain forwards with the result of the plugin before,
- * backwards with the result of the whole. One after the other (multi-net-spec v1.3, section 7.3).
- */
-import { CniError } from '../../../api/cni/error.ts';
-import type { AttachmentRequest } from '../../../api/cni/request.ts';
+/** Attachments to networks of other plugins, made and taken away one after the other (multi-net-spec v1.3, section 7.3). */
+import type { AttachmentRequest, CniPod } from '../../../api/cni/request.ts';
 import { type CniResult, parseCniResult } from '../../../api/cni/result.ts';
-import { isAtLeast } from '../../../api/cni/version.ts';
+import type { DeviceInfo } from '../../../api/device-info.ts';
 import { messageOf } from '../../../base/error-message.ts';
 import { type Ip, ipFamily } from '../../../net/ip.ts';
 import type { DefaultRoute, ForeignAttachment } from '../../model/attachments.ts';
-import { unreachableGateway, withDefaultRoutes } from './default-route.ts';
-import { pluginCall, recordOf } from './invocation.ts';
-import { requireSuccess, resultOf } from './outcome.ts';
+import { addChain, checkChain, named, removeChain } from './chain.ts';
+import { withDefaultRoutes } from './default-route.ts';
+import type { DeviceInfoFiles } from './device-info-files.ts';
+import { recordOf } from './invocation.ts';
 import type { PluginHost } from './plugin-host.ts';
 import type { PodRoutes } from './pod-routes.ts';
 import type { AttachmentRecord, SandboxRecord } from './record.ts';
@@ -23,6 +20,8 @@ export interface MadeAttachment {
   readonly result: CniResult;
   /** Gateways of the pod's default routes by this interface, where it has asked for them. */
   readonly defaultRoute?: readonly Ip[] | undefined;
+  /** What a plugin has said of the device that it has given the pod. */
+  readonly deviceInfo?: DeviceInfo | undefined;
 }
 
 /** What a pod is to have of other plugins. */
@@ -38,17 +37,18 @@ export type Sandbox = Pick<AttachmentRequest, 'containerId' | 'netns' | 'pod'>;
 export interface ForeignOptions {
   readonly store: RecordStore;
   readonly routes: PodRoutes;
+  readonly deviceInfo: DeviceInfoFiles;
+  /** The pod is attached, and something of it is not reported. */
+  readonly onUnreported: (pod: CniPod, message: string) => void;
 }
 
 export class ForeignAttachments {
-  readonly #store: RecordStore;
-  readonly #routes: PodRoutes;
+  readonly #options: ForeignOptions;
   /** Sandboxes that the last GC could not take everything away of. */
   #failed: ReadonlySet<string> = new Set();
 
-  constructor({ store, routes }: ForeignOptions) {
-    this.#store = store;
-    this.#routes = routes;
+  constructor(options: ForeignOptions) {
+    this.#options = options;
   }
 
   /**
@@ -64,17 +64,41 @@ export class ForeignAttachments {
   ): Promise<readonly MadeAttachment[]> {
     if (attachments.length === 0) return [];
     await this.remove(sandbox, host);
+    const { deviceInfo } = this.#options;
     const made: AttachmentRecord[] = [];
-    for (const attachment of attachments) {
+    for (const [index, attachment] of attachments.entries()) {
       signal.throwIfAborted();
-      const record = recordOf(attachment);
+      const record = recordOf(attachment, deviceInfo.pathOf(sandbox.containerId, index));
       await this.#write(sandbox, [...made, record]);
-      const result = await named(record, () => addChain(record, sandbox, host));
-      made.push({ ...record, result });
+      made.push(await named(record, () => this.#addOne(record, sandbox, host)));
       await this.#write(sandbox, made);
     }
     if (defaultRoute === undefined) return made.flatMap(madeOf);
     return (await this.#route(made, defaultRoute, sandbox)).flatMap(madeOf);
+  }
+
+  async #addOne(record: AttachmentRecord, sandbox: Sandbox, host: PluginHost): Promise<AttachmentRecord> {
+    const { deviceInfoFile } = record;
+    if (deviceInfoFile === undefined) return { ...record, result: await addChain(record, sandbox, host) };
+    await this.#options.deviceInfo.prepare(deviceInfoFile);
+    const result = await addChain(record, sandbox, host);
+    const deviceInfo = await this.#deviceInfo(record, deviceInfoFile, sandbox);
+    return { ...record, result, ...(deviceInfo && { deviceInfo }) };
+  }
+
+  /** The pod has its device, whatever its plugin says of it. */
+  async #deviceInfo(
+    { nadKey, ifName }: AttachmentRecord,
+    path: string,
+    { pod }: Sandbox,
+  ): Promise<DeviceInfo | undefined> {
+    try {
+      return await this.#options.deviceInfo.read(path);
+    } catch (error) {
+      const what = `${nadKey} as ${ifName}: network-status lacks device-info`;
+      this.#options.onUnreported(pod, `${what}: ${messageOf(error)}`);
+      return undefined;
+    }
   }
 
   /** Only when all are made: each plugin may have brought a default route of its own. */
@@ -85,7 +109,7 @@ export class ForeignAttachments {
   ): Promise<readonly AttachmentRecord[]> {
     const one = made.find(({ ifName }) => ifName === desired.interfaceName);
     const give = (): Promise<void> =>
-      this.#routes.give(
+      this.#options.routes.give(
         sandbox.netns,
         desired,
         made.map(({ ifName }) => ifName),
@@ -105,22 +129,34 @@ export class ForeignAttachments {
    * @throws the failure, or an AggregateError of several
    */
   async remove(sandbox: Sandbox, host: PluginHost): Promise<void> {
-    const record = await this.#store.read(sandbox.containerId);
+    const record = await this.#options.store.read(sandbox.containerId);
     if (record === undefined) return;
     const left: AttachmentRecord[] = [];
     const failures: unknown[] = [];
     for (const attachment of record.attachments.toReversed()) {
       const failed = await removeChain(attachment, sandbox, host);
+      if (failed.length === 0) failed.push(...(await this.#removeFile(attachment)));
       if (failed.length > 0) left.unshift(attachment);
       failures.push(...failed);
     }
-    await this.#store.write({ ...record, attachments: left });
+    await this.#options.store.write({ ...record, attachments: left });
     throwAll(failures);
+  }
+
+  /** When nobody needs it any more: a DEL that is repeated has its path. @returns the failure */
+  async #removeFile({ deviceInfoFile, ...record }: AttachmentRecord): Promise<unknown[]> {
+    if (deviceInfoFile === undefined) return [];
+    try {
+      await named(record, () => this.#options.deviceInfo.remove(deviceInfoFile));
+      return [];
+    } catch (error) {
+      return [error];
+    }
   }
 
   /** Those that were made and are on record, in their order. @throws Error when the record cannot be read */
   async made({ containerId }: Pick<Sandbox, 'containerId'>): Promise<readonly MadeAttachment[]> {
-    const record = await this.#store.read(containerId);
+    const record = await this.#options.store.read(containerId);
     return (record?.attachments ?? []).flatMap(madeOf);
   }
 
@@ -130,7 +166,7 @@ export class ForeignAttachments {
     sandbox: Sandbox,
     host: PluginHost,
   ): Promise<readonly string[]> {
-    const made = (await this.#store.read(sandbox.containerId))?.attachments ?? [];
+    const made = (await this.#options.store.read(sandbox.containerId))?.attachments ?? [];
     const missing = (desired ?? []).filter((one) => !made.some(({ ifName }) => ifName === one.interfaceName));
     const messages = missing.map(({ nadKey, interfaceName }) => `${nadKey} as ${interfaceName} is not attached`);
     for (const record of made) {
@@ -151,14 +187,14 @@ export class ForeignAttachments {
    */
   async collect(kept: readonly string[], host: PluginHost): Promise<readonly string[]> {
     const stays = new Set(kept);
-    const stale = (await this.#store.list()).filter((containerId) => !stays.has(containerId));
+    const stale = (await this.#options.store.list()).filter((containerId) => !stays.has(containerId));
     const failures: unknown[] = [];
     const failed = new Set<string>();
     // The shim runs one plugin at a time, and a call ends: what has failed before, perhaps as it hangs, lets the others go first.
     const isKnown = (containerId: string): number => Number(this.#failed.has(containerId));
     for (const containerId of stale.toSorted((a, b) => isKnown(a) - isKnown(b))) {
       try {
-        const pod = (await this.#store.read(containerId))?.pod;
+        const pod = (await this.#options.store.read(containerId))?.pod;
         if (pod !== undefined) await this.remove({ containerId, netns: '', pod }, host);
       } catch (error) {
         failed.add(containerId);
@@ -175,71 +211,28 @@ export class ForeignAttachments {
     { netns }: Sandbox,
   ): Promise<readonly string[]> {
     if (defaultRoute.length === 0) return [];
-    const missing = await this.#routes.missing(netns, { interfaceName: ifName, gateways: defaultRoute });
+    const missing = await this.#options.routes.missing(netns, { interfaceName: ifName, gateways: defaultRoute });
     return missing.map((message) => `${nadKey} as ${ifName}: ${message}`);
   }
 
   #write({ containerId, pod }: Sandbox, attachments: readonly AttachmentRecord[]): Promise<void> {
-    return this.#store.write({ containerId, pod, attachments } satisfies SandboxRecord);
+    return this.#options.store.write({ containerId, pod, attachments } satisfies SandboxRecord);
   }
 }
 
-const addChain = async (record: AttachmentRecord, sandbox: Sandbox, host: PluginHost): Promise<unknown> => {
-  let prevResult: unknown;
-  for (const plugin of record.plugins) {
-    const outcome = await host.run(pluginCall('ADD', record, plugin, { sandbox, pod: sandbox.pod, prevResult }));
-    requireSuccess(plugin.type, outcome);
-    prevResult = resultOf(plugin.type, outcome);
-  }
-  const { ifName: interfaceName, defaultRoute: gateways = [] } = record;
-  const refused = unreachableGateway({ interfaceName, gateways }, parseCniResult(prevResult));
-  if (refused !== undefined) throw new CniError('foreignPlugin', refused);
-  return prevResult;
-};
-
 /** None of one whose ADD has not ended. */
-const madeOf = ({ nadKey, ifName, result, defaultRoute }: AttachmentRecord): MadeAttachment[] =>
+const madeOf = ({ nadKey, ifName, result, defaultRoute, deviceInfo }: AttachmentRecord): MadeAttachment[] =>
   result === undefined
     ? []
-    : [{ nadKey, interfaceName: ifName, result: parseCniResult(result), ...(defaultRoute && { defaultRoute }) }];
-
-/** All plugins, also after one that fails: the one before it may have made the link. @returns the failures */
-const removeChain = async (record: AttachmentRecord, sandbox: Sandbox, host: PluginHost): Promise<unknown[]> => {
-  const prevResult = isAtLeast(record.cniVersion, '0.4.0') ? record.result : undefined;
-  const failures: unknown[] = [];
-  for (const plugin of record.plugins.toReversed()) {
-    const call = pluginCall('DEL', record, plugin, { sandbox, pod: sandbox.pod, prevResult });
-    try {
-      await named(record, async () => requireSuccess(plugin.type, await host.run(call)));
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-  return failures;
-};
-
-const checkChain = async (record: AttachmentRecord, sandbox: Sandbox, host: PluginHost): Promise<void> => {
-  const { result: prevResult, cniVersion, disableCheck } = record;
-  if (prevResult === undefined) throw new CniError('internal', 'its ADD has not ended');
-  if (disableCheck || !isAtLeast(cniVersion, '0.4.0')) return;
-  for (const plugin of record.plugins) {
-    const call = pluginCall('CHECK', record, plugin, { sandbox, pod: sandbox.pod, prevResult });
-    requireSuccess(plugin.type, await host.run(call));
-  }
-};
-
-/** Errors say which attachment of the pod they are about. */
-const named = async <Result>(
-  { nadKey, ifName }: Pick<AttachmentRecord, 'nadKey' | 'ifName'>,
-  work: () => Promise<Result>,
-): Promise<Result> => {
-  try {
-    return await work();
-  } catch (error) {
-    const reason = error instanceof CniError ? error.reason : 'internal';
-    throw new CniError(reason, `${nadKey} as ${ifName}: ${messageOf(error)}`, { cause: error });
-  }
-};
+    : [
+        {
+          nadKey,
+          interfaceName: ifName,
+          result: parseCniResult(result),
+          ...(defaultRoute && { defaultRoute }),
+          ...(deviceInfo && { deviceInfo }),
+        },
+      ];
 
 const throwAll = (failures: readonly unknown[]): void => {
   const [first, ...others] = failures;

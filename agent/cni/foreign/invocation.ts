@@ -1,8 +1,9 @@
 /** What a plugin of another network is called with, as libcni has it (CNI specification 1.1.0, sections 2 to 4). Pure. */
 import type { CniPod } from '../../../api/cni/request.ts';
+import { DEVICE_INFO_CAPABILITY } from '../../../api/device-info.ts';
 import { capabilityOf } from '../../../api/foreign-capabilities.ts';
 import type { ForeignConf, ForeignPlugin } from '../../../api/foreign-conf.ts';
-import type { ForeignAttachment } from '../../model/attachments.ts';
+import type { ForeignAttachment, Selection } from '../../model/attachments.ts';
 import type { PluginCall } from './plugin-host.ts';
 import type { AttachmentRecord } from './record.ts';
 
@@ -14,8 +15,14 @@ export interface SandboxIdentity {
 
 type Verb = 'ADD' | 'DEL' | 'CHECK';
 
-/** Everything that DEL has to repeat is in the record: the NAD may be another one by then. */
-export const recordOf = ({ nadKey, interfaceName, conf, selection }: ForeignAttachment): AttachmentRecord => ({
+/**
+ * Everything that DEL has to repeat is in the record: the NAD may be another one by then.
+ * @param deviceInfoFile for plugins that say which device they have given the pod
+ */
+export const recordOf = (
+  { nadKey, interfaceName, conf, selection }: ForeignAttachment,
+  deviceInfoFile: string,
+): AttachmentRecord => ({
   nadKey,
   ifName: interfaceName,
   cniVersion: conf.cniVersion,
@@ -23,17 +30,19 @@ export const recordOf = ({ nadKey, interfaceName, conf, selection }: ForeignAtta
   disableCheck: conf.disableCheck,
   plugins: conf.plugins.map((plugin) => ({
     type: plugin.type,
-    config: configOf(plugin, conf, selection),
+    config: configOf(plugin, conf, { selection, deviceInfoFile }),
   })),
+  ...(conf.plugins.some(({ capabilities }) => capabilities.includes(DEVICE_INFO_CAPABILITY)) && { deviceInfoFile }),
   ...(selection.defaultRoute.length > 0 && { defaultRoute: selection.defaultRoute }),
 });
 
 const configOf = (
   plugin: ForeignPlugin,
   { cniVersion, name }: ForeignConf,
-  selection: ForeignAttachment['selection'],
+  { selection, deviceInfoFile }: { readonly selection: Selection; readonly deviceInfoFile: string },
 ): AttachmentRecord['plugins'][number]['config'] => {
-  const asked = capabilityOf(selection).filter((one) => plugin.capabilities.includes(one.name));
+  const offered = [...capabilityOf(selection), { name: DEVICE_INFO_CAPABILITY, value: deviceInfoFile }];
+  const asked = offered.filter((one) => plugin.capabilities.includes(one.name));
   const runtimeConfig = Object.fromEntries(asked.map((one) => [one.name, one.value]));
   return {
     ...plugin.config,

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { CNI_VERSIONS } from '../../../api/cni/version.ts';
+import type { DeviceInfo } from '../../../api/device-info.ts';
 import { ipSchema } from '../../../api/scalars.ts';
 import type { Ip } from '../../../net/ip.ts';
 
@@ -19,6 +20,10 @@ export interface AttachmentRecord {
   readonly plugins: readonly { readonly type: string; readonly config: Readonly<Record<string, unknown>> }[];
   /** Gateways of the pod's default routes by this interface (`default-route`); absent: none. */
   readonly defaultRoute?: readonly Ip[] | undefined;
+  /** Path of the file by which the plugins say which device they have given the pod; absent: none of them has the capability. */
+  readonly deviceInfoFile?: string | undefined;
+  /** What was in there. */
+  readonly deviceInfo?: DeviceInfo | undefined;
   /** Of the last plugin; absent: ADD has not ended well. */
   readonly result?: unknown;
 }
@@ -38,6 +43,8 @@ const attachment = z.object({
   disableCheck: z.boolean(),
   plugins: z.array(z.object({ type: z.string(), config: z.record(z.string(), z.unknown()) })).min(1),
   defaultRoute: z.array(ipSchema).optional(),
+  deviceInfoFile: z.string().optional(),
+  deviceInfo: z.record(z.string(), z.unknown()).optional(),
   result: z.unknown().optional(),
 });
 
