@@ -74,7 +74,12 @@ export class DenseMap<V> {
   }
 
   *values(): Generator<V, undefined> {
-    for (const [, value] of this.entries()) yield value;
+    let entries = this.#entries;
+    for (let at = 0; ; at++) {
+      for (; entries.next !== undefined; entries = entries.next) at = keptBefore(entries, at);
+      if (at >= entries.count) return;
+      if (isTaken(entries, at)) yield valueAt(entries, at) as V;
+    }
   }
 
   [Symbol.iterator](): Generator<[string, V], undefined> {
@@ -151,6 +156,9 @@ const valueAt = <V>({ keyIn, chunks }: Entries<V>, at: number): V | undefined =>
   const index = at & (CHUNK - 1);
   return chunks[at >> CHUNK_BITS]?.[keyIn === undefined ? (index << 1) + 1 : index] as V | undefined;
 };
+
+const isTaken = <V>(entries: Entries<V>, at: number): boolean =>
+  (entries.keyIn === undefined ? keyAt(entries, at) : valueAt(entries, at)) !== undefined;
 
 /** Who walks over them is so far among those that took their place. */
 const keptBefore = <V>(entries: Entries<V>, end: number): number => {

@@ -46,7 +46,7 @@ export const policyCaches = (
 /** Functions of their own: none of them needs `this`. */
 export type PolicyFollower = Pick<
   PolicyIndex,
-  'changeNode' | 'changeAdminPolicy' | 'changeNamespace' | 'changePod' | 'changePolicy'
+  'changeNode' | 'changeAdminPolicy' | 'changeNamespace' | 'changePod' | 'changePolicy' | 'together'
 > & { readonly changeMultiPolicy: MultiIndex['changePolicy'] };
 
 export interface FollowedPolicies {
@@ -79,6 +79,8 @@ export const followPolicies = (
   const changeNode = inOrder(index.changeNode);
   const changeNamespace = inOrder(index.changeNamespace);
   const changeAdminPolicy = inOrder(index.changeAdminPolicy);
+  const followNetworkPolicies = (): (() => void) =>
+    policies.subscribe(({ key, after }) => inPace(`NetworkPolicy/${key}`, after, () => index.changePolicy(key, after)));
   const subscriptions = [
     nodes.subscribe(({ key, after }) => changeNode(key, after)),
     // Before the pods: a policy that comes moves others in their order, which costs where these have subjects.
@@ -89,7 +91,7 @@ export const followPolicies = (
       if (after?.isLocal === true) pace.release();
       index.changePod(key, after);
     }),
-    policies.subscribe(({ key, after }) => inPace(`NetworkPolicy/${key}`, after, () => index.changePolicy(key, after))),
+    index.together(followNetworkPolicies),
     ...(multi === undefined
       ? []
       : [

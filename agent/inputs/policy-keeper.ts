@@ -140,6 +140,7 @@ export class PolicyKeeper {
         inTurn([() => index.changeNamespace(...change), () => multi.changeNamespace(...change)]),
       ),
       changePod: guard((...change) => inTurn([() => index.changePod(...change), () => multi.changePod(...change)])),
+      together: (follow) => index.together(follow),
       changePolicy: guard((...change) => index.changePolicy(...change)),
       changeMultiPolicy: guard((...change) => multi.changePolicy(...change)),
     };

@@ -59,6 +59,11 @@ export class PeerFiling<Item extends Filed> {
     if (items?.size === 0) this.#inNamespace.delete(scope.namespace);
   }
 
+  /** Names of the namespaces that a selector matches; undefined: no selection here has it. */
+  namespacesOf(selector: CanonicalSelector): Iterable<string> | undefined {
+    return this.#scopes.get(selector.text)?.namespaces;
+  }
+
   matching(namespace: string, labels: Labels): Item[] {
     const found = this.#inNamespace.get(namespace)?.matching(labels) ?? [];
     // One by one: the arguments of a call have a limit, and a tenant's selectors have none.

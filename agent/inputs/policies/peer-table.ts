@@ -1,4 +1,7 @@
-/** Which pods are in which peer sets, and the facts about it. A selection is looked at only while something needs it. */
+/**
+ * Which pods are in which peer sets, and the facts about it. A selection is looked at only while something needs it.
+ * Over 300 lines: each method is about the same sets and their members, who come by events of pods, of namespaces and of rules.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { DenseMap } from '../../../base/dense-map.ts';
 import { fewOf, hasFew, manyAsFew, withFew, withoutFew } from '../../../base/few.ts';
@@ -37,10 +40,12 @@ interface NetworkPeers {
   readonly live: Map<string, LivePeers>;
 }
 
+type Pods = Pick<DenseMap<PodState>, 'size' | 'values'>;
+
 interface PeerTableOptions {
   readonly facts: FactWriter;
   readonly namespaces: ReadonlyMap<string, PolicyNamespace>;
-  readonly podsOf: (namespace: string) => Iterable<PodState>;
+  readonly podsOf: (namespace: string) => Pods | undefined;
   readonly placementOf: (namespace: string) => Placement | undefined;
   /** A selection has many more members than when it was last said. */
   readonly onGrown: (selection: Selection) => void;
@@ -156,19 +161,32 @@ export class PeerTable {
     const live = this.#networks.get(network)?.live.get(selection.text);
     if (live !== undefined) return live.members.size;
     let found = 0;
-    for (const namespace of this.#namespacesOf(selection))
-      for (const { pod } of this.#options.podsOf(namespace)) {
+    for (const namespace of this.#namespacesOf(network, selection))
+      for (const { pod } of this.#podsOf(namespace)) {
         if (this.#isMember(network, selection, pod)) found += 1;
         if (found > limit) return found;
       }
     return found;
   }
 
-  *#namespacesOf({ scope }: Selection): Iterable<string> {
-    if ('namespace' in scope) yield scope.namespace;
-    else
-      for (const { name, labels } of this.#options.namespaces.values())
-        if (isSelected(scope.namespaces, labels)) yield name;
+  /** As many pods a selection has at most: what can be said without a look at each of them. */
+  mostMembersOf(network: string, selection: Selection): number {
+    let most = 0;
+    for (const namespace of this.#namespacesOf(network, selection)) most += this.#options.podsOf(namespace)?.size ?? 0;
+    return most;
+  }
+
+  #namespacesOf(network: string, { scope }: Selection): Iterable<string> {
+    if ('namespace' in scope) return [scope.namespace];
+    const all = this.#options.namespaces.values();
+    return (
+      this.#networks.get(network)?.filing.namespacesOf(scope.namespaces) ??
+      all.filter(({ labels }) => isSelected(scope.namespaces, labels)).map(({ name }) => name)
+    );
+  }
+
+  #podsOf(namespace: string): Iterable<PodState> {
+    return this.#options.podsOf(namespace)?.values() ?? [];
   }
 
   #isMember(network: string, { selector, hosts }: Selection, pod: PolicyPod): boolean {
@@ -189,9 +207,12 @@ export class PeerTable {
 
   #factOf({ pod, peerOf }: PodState): PolicyPeerFact | undefined {
     const found: [id: string, ips: readonly Ip[]][] = [];
+    const placement = this.#options.placementOf(pod.namespace);
+    const byNetwork = new Map<string, readonly Ip[]>();
     for (const { network, sets } of fewOf(peerOf)) {
       if (sets.size === 0) continue;
-      const ips = this.#options.placementOf(pod.namespace)?.addressesOn(network, pod) ?? [];
+      const ips = byNetwork.get(network) ?? placement?.addressesOn(network, pod) ?? [];
+      byNetwork.set(network, ips);
       for (const [id, { spec }] of sets) if (ips.length > 0 && hasPort(pod, spec.port)) found.push([id, ips]);
     }
     const [first] = found;
@@ -236,7 +257,7 @@ export class PeerTable {
     peers.live.set(selection.text, live);
     try {
       for (const namespace of peers.filing.add(live))
-        for (const state of this.#options.podsOf(namespace)) this.#join(live, state);
+        for (const state of this.#podsOf(namespace)) this.#join(live, state);
     } catch (error) {
       // Half of a set is none: who needs it next finds all of its pods.
       this.#dropIfUnused(live);

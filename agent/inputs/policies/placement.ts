@@ -7,7 +7,6 @@ import { type Cidr, cidrContainsIp, cidrFamily } from '../../../net/cidr.ts';
 import { FAMILIES, type Family, type Ip, ipFamily } from '../../../net/ip.ts';
 import { scopedNad } from '../../model/attachments.ts';
 import type { FactStore } from '../../model/fact-store.ts';
-import { nodeSubnetsId } from '../../model/facts.ts';
 import { hasTargetGroups } from '../../model/policies/target-groups.ts';
 import type { TrackedView } from '../../model/tracked-view.ts';
 import type { View } from '../../model/view.ts';
@@ -58,8 +57,8 @@ export class Placement {
   /** By NAD key, of its pods' addresses. */
   readonly #attachments = new Map<string, { readonly watched: Watched<Attachment | undefined>; uses: number }>();
 
-  /** By `nodeSubnetsId`, of nodes with its pods. */
-  readonly #nodeSubnets = new Map<string, Watched<readonly Cidr[]>>();
+  /** By network, then by node: of nodes with its pods. */
+  readonly #nodeSubnets = new Map<string, Map<string, Watched<readonly Cidr[]>>>();
 
   /** By name, of nodes with its host-network pods. */
   readonly #hosts = new Map<string, Watched<readonly Ip[]>>();
@@ -145,7 +144,7 @@ export class Placement {
     this.#hosts.clear();
     for (const { watched } of this.#attachments.values()) watched.stop();
     this.#attachments.clear();
-    for (const watched of this.#nodeSubnets.values()) watched.stop();
+    for (const ofNodes of this.#nodeSubnets.values()) for (const watched of ofNodes.values()) watched.stop();
     this.#nodeSubnets.clear();
   }
 
@@ -155,12 +154,12 @@ export class Placement {
   }
 
   #subnetsOf(node: string, network: string): readonly Cidr[] {
-    const id = nodeSubnetsId(node, network);
-    const known = this.#nodeSubnets.get(id);
+    const ofNodes = this.#nodeSubnets.get(network) ?? new Map<string, Watched<readonly Cidr[]>>();
+    const known = ofNodes.get(node);
     if (known !== undefined) return known.value;
     const read = (view: View): readonly Cidr[] => view.nodeSubnets(node, network);
     const watched = new Watched(this.#facts, this.#view, read, this.#onChange);
-    this.#nodeSubnets.set(id, watched);
+    this.#nodeSubnets.set(network, ofNodes.set(node, watched));
     return watched.value;
   }
 

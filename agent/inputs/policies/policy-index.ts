@@ -55,6 +55,8 @@ export class PolicyIndex {
   readonly #failures: Failures;
   readonly #admin: AdminTable;
   readonly #moves: PodMoves;
+  /** While `together` runs: by object, whose namespaces are settled at its end. */
+  #unsettled: Map<string, NamespaceState> | undefined;
   readonly reader: PolicyReader;
 
   constructor({
@@ -73,7 +75,7 @@ export class PolicyIndex {
     const namespaces = this.#known;
     this.#peers = new PeerTable({
       ...{ facts: writer, namespaces },
-      podsOf: (namespace) => this.#states.get(namespace)?.pods.values() ?? [],
+      podsOf: (namespace) => this.#states.get(namespace)?.pods,
       placementOf: (namespace) => this.#states.get(namespace)?.placement,
       onGrown: (selection) => this.#markUsers(selection),
     });
@@ -113,6 +115,22 @@ export class PolicyIndex {
     this.#follow(state, policyObject(key), () => {
       replacePolicy(this.#targets, state, key, after);
     });
+  }
+
+  /**
+   * Policies that `follow` says of are settled once, when all are there: with each of them its targets would be written anew, and every peer
+   * that it has. To be used for policies alone: whether a pod that it says of is decided would not be known in time.
+   */
+  together<Result>(follow: () => Result): Result {
+    const unsettled = new Map<string, NamespaceState>();
+    this.#unsettled = unsettled;
+    try {
+      return follow();
+    } finally {
+      this.#unsettled = undefined;
+      // The first one settles all. Where it fails, each closes its own pods, as when they come one after the other.
+      for (const [object, state] of unsettled) this.#settle(state, object);
+    }
   }
 
   /** Undefined when the pod is gone. @param key `namespace/name` */
@@ -319,6 +337,10 @@ export class PolicyIndex {
   }
 
   #settle(state: NamespaceState, object: string): void {
+    if (this.#unsettled !== undefined) {
+      this.#unsettled.set(object, state);
+      return;
+    }
     if (this.#failures.isFailing(state.name, object, () => this.#settleAll())) {
       this.#targets.markPods(state.pods.values());
       this.#failures.isFailing(state.name, object, () => this.#targets.settle());

@@ -1,4 +1,7 @@
-/** What policies make of the pods of this node: whether they are isolated, and which rules they hold. */
+/**
+ * What policies make of the pods of this node: whether they are isolated, and which rules they hold.
+ * Over 300 lines: policies, their groups and the pods in these follow from each other, and are settled together.
+ */
 import type { FactWriter } from '../../model/fact-store.ts';
 import type { PodPolicyFact } from '../../model/policies/facts.ts';
 import { denyGroupId } from '../../model/policies/ids.ts';
@@ -14,7 +17,7 @@ import { PolicyBudgets } from './policy-budgets.ts';
 import { RuleTable } from './rule-table.ts';
 import type { NamespaceState, PodState, PolicyState, TargetGroup, TargetState } from './state.ts';
 import type { PolicyNamespace } from './types.ts';
-import { membersOf, recountRules, unfold } from './unfold.ts';
+import { mayHaveTooMany, membersOf, recountRules, unfold } from './unfold.ts';
 
 interface TargetTableOptions {
   readonly facts: FactWriter;
@@ -193,9 +196,13 @@ export class TargetTable {
     const hadNamed = policy.perTarget.length > 0;
     const { peers } = this.#options;
     let templates = unfold(policy, isUsed);
-    if (site !== undefined) this.#budgets.measure(policy, membersOf(policy, peers, site.network));
+    const measure = (): void => {
+      if (site !== undefined) this.#budgets.measure(policy, membersOf(policy, peers, site.network));
+    };
+    const isCounted = site !== undefined && mayHaveTooMany(policy, peers, site.network);
+    if (isCounted) measure();
     // Its budget closes it next. To fill its sets before would cost as much as to keep them.
-    if (sizeOf(policy.members) > MAX_MEMBERS) templates = unfold(policy, false);
+    if (isCounted && sizeOf(policy.members) > MAX_MEMBERS) templates = unfold(policy, false);
     const before = policy.unwatch;
     const unwatch: (() => void)[] = [];
     const rules = new Map<string, CompiledRule>();
@@ -211,6 +218,8 @@ export class TargetTable {
     policy.unwatch = unwatch;
     for (const end of before) end();
     this.#install(policy, rules);
+    // Its sets know now how many pods they have: to count these before would be to look for them twice.
+    if (!isCounted) measure();
     if (hadNamed || policy.perTarget.length > 0) this.markTargets(policy.group.members);
   }
 

@@ -30,6 +30,14 @@ export const membersOf = (policy: PolicyState, peers: PeerTable, network: string
   return members;
 };
 
+/** Whether the selections of a policy may have more pods than it may have: it looks at none of them. */
+export const mayHaveTooMany = (policy: PolicyState, peers: PeerTable, network: string): boolean => {
+  let most = 0;
+  for (const { peers: own } of policy.templates ?? [])
+    if (own.kind === 'pods') most += peers.mostMembersOf(network, own.selection);
+  return most > MAX_MEMBERS;
+};
+
 /** What a group has of rules, from its policies. */
 export const recountRules = ({ rules, policies }: TargetGroup): void => {
   rules.clear();
