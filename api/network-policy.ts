@@ -5,9 +5,19 @@
 import { z } from 'zod';
 import { type Cidr, cidrContains } from '../net/cidr.ts';
 import { type LabelSelector, labelSelectorSchema } from './label-selector.ts';
+import {
+  isLabelKey,
+  isPort,
+  LABEL_KEY,
+  MAX_LABEL_KEY,
+  MAX_OF_POLICY,
+  MAX_PORT,
+  POLICY_PROTOCOLS,
+} from './network-policy-parts.ts';
 import { describeRef, metadataSchema, refOf } from './object.ts';
 import { parseWith } from './parse.ts';
 import { maskedCidrSchema } from './scalars.ts';
+import { usualNetworkPolicy } from './usual-network-policy.ts';
 
 export type PolicyType = 'Ingress' | 'Egress';
 
@@ -54,7 +64,8 @@ export type PolicyKind = 'NetworkPolicy' | 'MultiNetworkPolicy';
 
 /** @throws ApiError */
 export const parseNetworkPolicy = (value: unknown, kind: PolicyKind = 'NetworkPolicy'): NetworkPolicy => {
-  const { metadata, spec } = parseWith(policySchema, value, describeRef(refOf(kind, value)));
+  const { metadata, spec } =
+    usualNetworkPolicy(value) ?? parseWith(policySchema, value, describeRef(refOf(kind, value)));
   return {
     namespace: metadata.namespace,
     name: metadata.name,
@@ -87,9 +98,6 @@ const typesOf = (types: readonly PolicyType[], hasEgress: boolean): readonly Pol
 
 export const STATELESS_ANNOTATION = 'k8s.ovn.org/acl-stateless';
 
-/** Far above what people write, and few enough that no policy costs a node more than milliseconds. */
-const MAX = { rules: 1024, peers: 1024, ports: 1024, excepts: 4096, requirements: 128, values: 1024 } as const;
-
 const listOf = <Item extends z.ZodType>(item: Item, max: number) =>
   z
     .array(item)
@@ -97,11 +105,7 @@ const listOf = <Item extends z.ZodType>(item: Item, max: number) =>
     .nullish()
     .transform((items): readonly z.output<Item>[] => items ?? []);
 
-/** A qualified name, as label keys are: `__proto__` is none, which zod would leave out of a map without a word. */
-const labelKey = z
-  .string()
-  .max(317)
-  .regex(/^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/)?[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?$/);
+const labelKey = z.string().max(MAX_LABEL_KEY).regex(LABEL_KEY);
 
 const matchLabelsSchema = z
   .custom<Readonly<Record<string, unknown>>>(
@@ -111,7 +115,7 @@ const matchLabelsSchema = z
     },
   )
   .superRefine((labels, context) => {
-    for (const key of Object.keys(labels).filter((one) => !labelKey.safeParse(one).success))
+    for (const key of Object.keys(labels).filter((one) => !isLabelKey(one)))
       context.addIssue({ code: 'custom', message: `${JSON.stringify(key)} is not a label key` });
   })
   .pipe(z.record(z.string(), z.string()));
@@ -119,18 +123,18 @@ const matchLabelsSchema = z
 const expressionSchema = z.strictObject({
   key: labelKey,
   operator: z.string(),
-  values: listOf(z.string(), MAX.values),
+  values: listOf(z.string(), MAX_OF_POLICY.values),
 });
 
 /** No more than the API has in a selector, and bounded. */
 export const strictSelectorSchema: z.ZodType<LabelSelector> = z
   .strictObject({
     matchLabels: matchLabelsSchema.nullish().transform((labels) => labels ?? {}),
-    matchExpressions: listOf(expressionSchema, MAX.requirements),
+    matchExpressions: listOf(expressionSchema, MAX_OF_POLICY.requirements),
   })
-  .refine(({ matchLabels }) => Object.keys(matchLabels).length <= MAX.requirements, {
+  .refine(({ matchLabels }) => Object.keys(matchLabels).length <= MAX_OF_POLICY.requirements, {
     path: ['matchLabels'],
-    error: `must have at most ${MAX.requirements} labels`,
+    error: `must have at most ${MAX_OF_POLICY.requirements} labels`,
   })
   .transform(({ matchLabels, matchExpressions }) => ({ matchLabels, matchExpressions: [...matchExpressions] }))
   .pipe(
@@ -143,7 +147,7 @@ export const strictSelectorSchema: z.ZodType<LabelSelector> = z
 const selectorOrAll = strictSelectorSchema.nullish().transform((selector) => selector ?? {});
 
 const blockSchema = z
-  .strictObject({ cidr: maskedCidrSchema, except: listOf(maskedCidrSchema, MAX.excepts) })
+  .strictObject({ cidr: maskedCidrSchema, except: listOf(maskedCidrSchema, MAX_OF_POLICY.excepts) })
   .superRefine(({ cidr, except }, context) => {
     for (const [index, part] of except.entries())
       if (part === cidr || !cidrContains(cidr, part))
@@ -170,12 +174,7 @@ const peerSchema = z
     return z.NEVER;
   });
 
-const portNumber = z.number().int().min(1).max(65_535);
-/** Names as in RFC 6335 section 5.1, which the API server checks, too. */
-const isPort = (port: number | string): boolean =>
-  typeof port === 'number'
-    ? portNumber.safeParse(port).success
-    : port.length <= 15 && /^(?=.*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*$/.test(port);
+const portNumber = z.number().int().min(1).max(MAX_PORT);
 
 const portSchema = z
   .strictObject({
@@ -191,27 +190,28 @@ const portSchema = z
     if (endPort != null && typeof port !== 'number') refuse('needs a port that is a number');
     else if (endPort != null && typeof port === 'number' && endPort < port) refuse(`must not be below port ${port}`);
     return {
-      protocol: PROTOCOLS[protocol ?? 'TCP'],
+      protocol: POLICY_PROTOCOLS[protocol ?? 'TCP'],
       ...(port != null && { port }),
       ...(endPort != null && { endPort }),
     };
   });
 
-const PROTOCOLS = { TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' } as const;
-
 const policyTypesSchema = listOf(z.enum(['Ingress', 'Egress']), 2);
-const ports = listOf(portSchema, MAX.ports);
-const peers = listOf(peerSchema, MAX.peers);
+const ports = listOf(portSchema, MAX_OF_POLICY.ports);
+const peers = listOf(peerSchema, MAX_OF_POLICY.peers);
 
-const policySchema = z.object({
+/** Exported for tests: `usualNetworkPolicy` reads the same. */
+export const policySchema = z.object({
   metadata: metadataSchema.extend({ namespace: z.string().min(1) }),
   spec: z.strictObject({
     podSelector: selectorOrAll,
     policyTypes: policyTypesSchema,
-    ingress: listOf(z.strictObject({ from: peers, ports }), MAX.rules),
-    egress: listOf(z.strictObject({ to: peers, ports }), MAX.rules),
+    ingress: listOf(z.strictObject({ from: peers, ports }), MAX_OF_POLICY.rules),
+    egress: listOf(z.strictObject({ to: peers, ports }), MAX_OF_POLICY.rules),
   }),
 });
+
+export type PolicyFields = z.output<typeof policySchema>;
 
 const reachSchema = z.object({
   podSelector: z.unknown().optional(),

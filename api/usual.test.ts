@@ -3,8 +3,10 @@ import { expect, it } from 'vitest';
 import type { z } from 'zod';
 import { parseEndpointSlice, sliceSchema } from './endpoint-slice.ts';
 import { ApiError } from './errors.ts';
+import { parseNetworkPolicy, policySchema } from './network-policy.ts';
 import { parseService, serviceSchema } from './service.ts';
 import { usualEndpointSlice } from './usual-endpoint-slice.ts';
+import { usualNetworkPolicy } from './usual-network-policy.ts';
 import { usualService } from './usual-service.ts';
 
 const METADATA = {
@@ -66,6 +68,33 @@ const SLICE = {
   ports: [{ name: 'http', protocol: 'TCP', port: 8080, appProtocol: 'h2c' }],
 };
 
+const POLICY = {
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'NetworkPolicy',
+  metadata: METADATA,
+  spec: {
+    podSelector: {
+      matchLabels: { app: 'web', 'example.com/tier': 'front' },
+      matchExpressions: [
+        { key: 'zone', operator: 'In', values: ['a', 'b'] },
+        { key: 'old', operator: 'DoesNotExist' },
+      ],
+    },
+    policyTypes: ['Ingress', 'Egress'],
+    ingress: [
+      {
+        from: [
+          { namespaceSelector: { matchLabels: { team: 'red' } }, podSelector: {} },
+          { podSelector: { matchExpressions: [{ key: 'zone', operator: 'NotIn', values: ['c'] }] } },
+          { ipBlock: { cidr: '10.0.0.7/24', except: ['10.0.0.9/28'] } },
+        ],
+        ports: [{ protocol: 'TCP', port: 80, endPort: 90 }, { port: 'http' }],
+      },
+    ],
+    egress: [{ to: [{ namespaceSelector: {} }], ports: [{ protocol: 'UDP' }] }, {}],
+  },
+};
+
 /** What is put anywhere into an object, in place of what is there. */
 const unusualValues = fc.oneof(
   fc.constantFrom<unknown>(
@@ -87,7 +116,8 @@ const unusualValues = fc.oneof(
     [[]],
     {},
   ),
-  fc.constantFrom('', 'None', 'Local', 'local', 'UDP', 'udp', 'IPv6', 'FQDN', 'ExternalName', 'ClientIP', 'Proxy'),
+  fc.constantFrom('', 'None', 'Ingress', 'In', 'Exists', 'a/b/c', 'two--dashes', '10.0.0.0/8', '10.0.0.16/28', '::/0'),
+  fc.constantFrom('None', 'Local', 'local', 'UDP', 'udp', 'IPv6', 'FQDN', 'ExternalName', 'ClientIP', 'Proxy'),
   fc.constantFrom('10.20.0.05', '010.1.2.3', 'FD02:0::7', '::ffff:1.2.3.4', '64:ff9b::1.2.3.4', 'fe80::1%eth0', '1'),
   fc.constant(JSON.parse('{"__proto__": {"ready": false}, "name": "x"}')),
   fc.jsonValue(),
@@ -120,6 +150,7 @@ const changesOf = (object: object): fc.Arbitrary<unknown> =>
 it.each<[string, object, z.ZodType, (value: unknown) => unknown, (value: unknown) => unknown]>([
   ['Services', SERVICE, serviceSchema, usualService, parseService],
   ['EndpointSlices', SLICE, sliceSchema, usualEndpointSlice, parseEndpointSlice],
+  ['NetworkPolicies', POLICY, policySchema, usualNetworkPolicy, parseNetworkPolicy],
 ])('%s that are read without the schema are what the schema reads', (_, object, schema, usual, parse) => {
   let read = 0;
   fc.assert(
@@ -155,4 +186,12 @@ it.each<[string, object]>([
   ['whose endpoints say nothing', { ...SLICE, endpoints: [{ addresses: ['10.20.0.5'], conditions: null }] }],
 ])('an EndpointSlice %s needs no schema', (_, object) => {
   expect(usualEndpointSlice(object)).toEqual(sliceSchema.parse(object));
+});
+
+it.each<[string, object]>([
+  ['with everything', POLICY],
+  ['that isolates all pods', { ...POLICY, spec: { podSelector: {} } }],
+  ['that allows everything', { ...POLICY, spec: { podSelector: null, ingress: [{}], egress: null } }],
+])('a NetworkPolicy %s needs no schema', (_, object) => {
+  expect(usualNetworkPolicy(object)?.spec).toStrictEqual(policySchema.parse(object).spec);
 });
