@@ -18,6 +18,8 @@ export interface Block {
  */
 export const prefixesOf = (family: Family, blocks: readonly Block[], limit: number): readonly Cidr[] | undefined => {
   const own = blocks.filter(({ cidr }) => cidrFamily(cidr) === family);
+  if (own.length <= 1 && own.every(({ except }) => except.length === 0))
+    return own.length <= limit ? own.map(({ cidr }) => cidr) : undefined;
   const prefixes: Cidr[] = [];
   for (const interval of merged(own.flatMap(intervalsOf)))
     if (!addPrefixes(family, interval, prefixes, limit)) return undefined;

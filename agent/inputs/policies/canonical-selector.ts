@@ -38,8 +38,11 @@ export const canonicalSelector = ({ matchLabels = {}, matchExpressions = [] }: L
   return isImpossible ? IMPOSSIBLE : { text: known.map(textOf).join(','), requirements: known, isImpossible };
 };
 
-export const isSelected = ({ requirements, isImpossible }: CanonicalSelector, labels: Labels): boolean =>
-  !isImpossible && requirements.every((requirement) => isMet(requirement, labels));
+export const isSelected = ({ requirements, isImpossible }: CanonicalSelector, labels: Labels): boolean => {
+  if (isImpossible) return false;
+  for (const requirement of requirements) if (!isMet(requirement, labels)) return false;
+  return true;
+};
 
 /** A selector may name a label `constructor`, which every object inherits. */
 const isMet = (requirement: Requirement, labels: Labels): boolean => {

@@ -44,7 +44,7 @@ export const compileTemplate = (
 ): CompiledRule[] => {
   const { direction, peers, ports } = template;
   if (ports === undefined) return rulesFor(template, site, peers, undefined);
-  const numbered = l4Rules(ports.numbered).flatMap((l4) => rulesFor(template, site, peers, l4));
+  const numbered = ports.numbered.flatMap((l4) => rulesFor(template, site, peers, l4));
   if (direction === 'Ingress') return numbered;
   const selection = namedPeers(peers);
   if (selection === undefined) return numbered;

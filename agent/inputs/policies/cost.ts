@@ -1,5 +1,4 @@
 /** What a policy costs the nodes of its pods, in numbers that follow from its text alone, and how much of it a tenant may ask for. */
-import { l4Rules } from './l4-rules.ts';
 import { type RuleTemplate, type Selection, weightOf } from './templates.ts';
 
 export interface PolicyCost {
@@ -65,10 +64,10 @@ const WORDS: Readonly<Record<keyof PolicyCost, string>> = {
   names: 'named ports of ingress',
 };
 
-const prefixesIn = ({ peers, ports }: RuleTemplate): number => {
+const prefixesIn = (template: RuleTemplate): number => {
+  const { peers } = template;
   if (peers.kind !== 'blocks') return 0;
-  const rules = ports === undefined ? 1 : l4Rules(ports.numbered).length + ports.named.length;
-  return rules * sum([...peers.blocks.values()].map(({ length }) => length));
+  return weightOf(template) * sum([...peers.blocks.values()].map(({ length }) => length));
 };
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

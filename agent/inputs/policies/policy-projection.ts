@@ -11,7 +11,7 @@ import {
   STATELESS_ANNOTATION,
 } from '../../../api/network-policy.ts';
 import { type Problem, readOr } from '../problem.ts';
-import { costOf, excessOf, NO_COST, POLICY_LIMITS, type PolicyCost } from './cost.ts';
+import { costOf, excessOf, NO_COST, POLICY_LIMITS } from './cost.ts';
 import { MAX_PREFIXES, templatesOf } from './templates.ts';
 import type { PolicyProjection } from './types.ts';
 
@@ -56,12 +56,12 @@ export const closedPolicy = (
 });
 
 /** @returns what is too much, otherwise */
-const withinBounds = (policy: NetworkPolicy): { policy: NetworkPolicy; cost: PolicyCost } | string => {
+const withinBounds = (policy: NetworkPolicy): Omit<PolicyProjection, 'source' | 'problems'> | string => {
   const templates = templatesOf(policy);
   if (templates === undefined) return `spec: its ipBlocks make more than ${MAX_PREFIXES} prefixes`;
   const cost = costOf(templates);
   const excess = excessOf(cost, POLICY_LIMITS);
-  return excess === undefined ? { policy, cost } : `spec: it has ${excess}`;
+  return excess === undefined ? { policy, cost, templates: new WeakRef(templates) } : `spec: it has ${excess}`;
 };
 
 /** All that a projection is made of. Objects of different texts have different digests, whoever writes them. */

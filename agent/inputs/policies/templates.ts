@@ -3,7 +3,7 @@ import type { NetworkPolicy, PolicyPort, PolicyRule } from '../../../api/network
 import type { Cidr } from '../../../net/cidr.ts';
 import { type Block, prefixesOf } from '../../../net/cidr-blocks.ts';
 import { FAMILIES, type Family } from '../../../net/ip.ts';
-import type { PolicyDirection, PolicyProtocol } from '../../model/policies/facts.ts';
+import type { PolicyDirection, PolicyPorts, PolicyProtocol } from '../../model/policies/facts.ts';
 import { type CanonicalSelector, canonicalSelector } from './canonical-selector.ts';
 import { l4Rules, type NumberedPort, portTerm } from './l4-rules.ts';
 
@@ -30,8 +30,8 @@ export interface PortName {
 export interface RuleTemplate {
   readonly direction: PolicyDirection;
   readonly peers: TemplatePeers;
-  /** Absent: all traffic. Both empty is nothing. */
-  readonly ports?: { readonly numbered: readonly NumberedPort[]; readonly named: readonly PortName[] } | undefined;
+  /** Absent: all traffic. Both empty is nothing. Those with numbers as `l4Rules` has them. */
+  readonly ports?: { readonly numbered: readonly PolicyPorts[]; readonly named: readonly PortName[] } | undefined;
 }
 
 /** Undefined where its blocks make more than `MAX_PREFIXES`. */
@@ -50,7 +50,7 @@ export const templatesOf = (policy: NetworkPolicy): readonly RuleTemplate[] | un
 
 /** As many rules as it makes for a pod, per family, where each named port has one number: usually it has. */
 export const weightOf = ({ ports }: RuleTemplate): number =>
-  ports === undefined ? 1 : l4Rules(ports.numbered).length + ports.named.length;
+  ports === undefined ? 1 : ports.numbered.length + ports.named.length;
 
 /** As many numbers may a named port have among the peers of one selection: each is a rule. */
 export const MAX_NUMBERS = 16;
@@ -126,7 +126,7 @@ const portsOf = (ports: readonly PolicyPort[]): RuleTemplate['ports'] => {
     else numbered.push(port === undefined ? { protocol } : { protocol, term: portTerm(port, endPort) });
   }
   const names = [...named].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, name]) => name);
-  return { numbered, named: names };
+  return { numbered: l4Rules(numbered), named: names };
 };
 
 /** `http/tcp` */

@@ -5,6 +5,7 @@ import type { Ip } from '../../../net/ip.ts';
 import type { AclSeverity, PolicyProtocol } from '../../model/policies/facts.ts';
 import type { Problem } from '../problem.ts';
 import type { PolicyCost } from './cost.ts';
+import type { RuleTemplate } from './templates.ts';
 
 /** A pod of any node: its labels, and addresses by NAD key. Equal parts are one object. */
 export interface PolicyPod {
@@ -42,6 +43,8 @@ export interface PolicyProjection {
   readonly source: string;
   /** Of one that is closed nothing. */
   readonly cost: PolicyCost;
+  /** What its cost was worked out from, for who needs it soon: of most policies of a cluster nobody does, so they are not kept. */
+  readonly templates?: WeakRef<readonly RuleTemplate[]> | undefined;
   /** Of one that cannot be read: it isolates what it may select and allows nothing. */
   readonly policy: NetworkPolicy;
   readonly problems: readonly Problem[];

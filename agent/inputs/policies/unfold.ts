@@ -6,7 +6,7 @@ import { type RuleTemplate, templatesOf } from './templates.ts';
 
 /** Templates of a policy that is used, and what of them each target has its own numbers for. */
 export const unfold = (policy: PolicyState, isUsed: boolean): readonly RuleTemplate[] => {
-  const templates = isUsed ? (policy.templates ?? templatesOf(policy.projection.policy) ?? []) : undefined;
+  const templates = isUsed ? templatesFor(policy) : undefined;
   policy.templates = templates;
   policy.perTarget = (templates ?? []).filter(
     ({ direction, ports }) => direction === 'Ingress' && (ports?.named.length ?? 0) > 0,
@@ -15,6 +15,9 @@ export const unfold = (policy: PolicyState, isUsed: boolean): readonly RuleTempl
   else policy.group.named.delete(policy);
   return templates ?? [];
 };
+
+const templatesFor = ({ templates, projection }: PolicyState): readonly RuleTemplate[] =>
+  templates ?? projection.templates?.deref() ?? templatesOf(projection.policy) ?? [];
 
 /** By the selection's text: how many pods each selection of a policy has. It counts no further than to what closes the policy. */
 export const membersOf = (policy: PolicyState, peers: PeerTable, network: string): PolicyState['members'] => {
