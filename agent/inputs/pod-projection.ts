@@ -36,11 +36,13 @@ export interface PodProjection {
  * Pods of this node, and of other nodes those that have a port on a switch that spans the nodes, and virtual machines on localnets,
  * which may move here: undefined for all others, which no fragment is about.
  * @param before of the same pod: what has not changed is not parsed again
+ * @param read the entries of its annotation, for who needs them, too
  */
 export const projectPod = (
   object: KubeObject,
   localNode: string,
   before?: PodProjection,
+  read?: () => PodNetworks,
 ): PodProjection | undefined => {
   const { metadata } = object;
   const body = parseWith(bodySchema, object, 'Pod');
@@ -49,7 +51,7 @@ export const projectPod = (
   if (nodeName !== localNode && (hostNetwork || annotation === undefined)) return undefined;
   const key = `${metadata.namespace}/${metadata.name}`;
   const problems: Problem[] = [];
-  const networks = networksOf(annotation, key, problems, before);
+  const networks = networksOf(annotation, key, problems, before, read);
   const machine = machineOf(metadata.labels);
   const mayMove = machine.machine !== undefined && hasSecondary(networks);
   if (nodeName !== localNode && !spansNodes(networks) && !mayMove) return undefined;
@@ -91,10 +93,11 @@ const networksOf = (
   key: string,
   problems: Problem[],
   before: PodProjection | undefined,
+  read = () => parsePodNetworks(annotation ?? '', key),
 ): PodNetworks | undefined => {
   if (annotation === undefined) return undefined;
   if (before?.annotation === annotation && before.fact.unreadable === undefined) return before.fact.networks;
-  return readOr(`Pod/${key}`, problems, () => parsePodNetworks(annotation, key));
+  return readOr(`Pod/${key}`, problems, read);
 };
 
 export const samePod = equalBut<PodProjection>('resourceVersion');

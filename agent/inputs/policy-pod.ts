@@ -1,10 +1,11 @@
 /** What network policies need of a Pod. There are many: equal labels and ports are one object, and so are texts that many pods have. */
 import { z } from 'zod';
 import { attachmentsOf, parseNetworkSelections } from '../../api/annotations/network-selection.ts';
-import { type PodNetworks, parsePodNetworks } from '../../api/annotations/pod-networks.ts';
+import type { PodNetworks } from '../../api/annotations/pod-networks.ts';
 import type { Labels } from '../../api/label-selector.ts';
 import { parseNadKey } from '../../api/names.ts';
 import { parseWith } from '../../api/parse.ts';
+import { list, map, name, optional, text, usual, yesOrNo } from '../../api/usual.ts';
 import { ownText } from '../../base/own-text.ts';
 import { SingleMap } from '../../base/single-map.ts';
 import { TextPool } from '../../base/text-pool.ts';
@@ -21,7 +22,7 @@ import { readOr } from './problem.ts';
 /** @throws ApiError */
 export const projectPolicyPod = (object: KubeObject, localNode: string): Omit<PolicyPod, 'addresses'> => {
   const { namespace = '', labels } = object.metadata;
-  const { spec, status } = parseWith(bodySchema, object, 'Pod');
+  const { spec, status } = usualPodBody(object) ?? parseWith(podBodySchema, object, 'Pod');
   return {
     namespace: TEXTS.one(namespace),
     labels: internedLabels(labels),
@@ -36,10 +37,10 @@ export const projectPolicyPod = (object: KubeObject, localNode: string): Omit<Po
 /**
  * What cannot be read gives none: the pod's own node reports it. Neither does an interface with two addresses of a family, which nobody gives:
  * whoever makes a pod writes what he likes here, and would have a tenant's rules let in addresses of others.
- * @param from the entries, or the annotation that has them @param pod `namespace/name`
+ * @param from the entries, or what reads them @param pod `namespace/name`
  */
-export const peerAddresses = (from: PodNetworks | string | undefined, pod: string): PeerAddresses => {
-  const networks = typeof from === 'string' ? readOr(`Pod/${pod}`, [], () => parsePodNetworks(from, pod)) : from;
+export const peerAddresses = (from: PodNetworks | (() => PodNetworks) | undefined, pod: string): PeerAddresses => {
+  const networks = typeof from === 'function' ? readOr(`Pod/${pod}`, [], from) : from;
   // Nobody is reached at a locked interface, whatever policies say.
   const open = [...(networks ?? [])].filter(
     ([, { role, ipAddresses }]) => role !== 'infrastructure-locked' && isOnePerFamily(ipAddresses),
@@ -92,7 +93,7 @@ const internedPorts = (ports: readonly NamedPort[]): readonly NamedPort[] =>
 const NO_PORTS: readonly NamedPort[] = [];
 
 /** Those of containers that run as long as the pod does. More than so many names one pod has not. */
-const portsOf = ({ containers, initContainers }: z.output<typeof bodySchema>['spec']): NamedPort[] => {
+const portsOf = ({ containers, initContainers }: PodBody['spec']): NamedPort[] => {
   const sidecars = initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always');
   return [...containers, ...sidecars]
     .flatMap(({ ports }) => ports)
@@ -122,7 +123,8 @@ const containersSchema = z
   )
   .catch([]);
 
-const bodySchema = z.object({
+/** Exported for tests: `usualPodBody` reads the same. */
+export const podBodySchema = z.object({
   spec: z.object({
     nodeName: z.string().min(1).optional(),
     hostNetwork: z.boolean().optional(),
@@ -131,3 +133,25 @@ const bodySchema = z.object({
   }),
   status: z.object({ phase: z.string().optional() }).optional(),
 });
+
+type PodBody = z.output<typeof podBodySchema>;
+
+/** Of nearly all pods of a cluster, of which the schema would be most of the time. */
+export const usualPodBody = usual((value): PodBody => {
+  const { spec, status } = map(value);
+  const { nodeName, hostNetwork, containers, initContainers } = map(spec);
+  return {
+    spec: {
+      nodeName: optional(nodeName, name),
+      hostNetwork: optional(hostNetwork, yesOrNo),
+      containers: list(containers).map(container),
+      initContainers: list(initContainers).map(container),
+    },
+    status: optional(status, (one) => ({ phase: optional(map(one)['phase'], text) })),
+  };
+});
+
+const container = (value: unknown): PodBody['spec']['containers'][number] => {
+  const { ports, restartPolicy } = map(value);
+  return { ports: [...list(ports)], restartPolicy };
+};
