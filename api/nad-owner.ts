@@ -40,6 +40,10 @@ const KINDS: ReadonlySet<string> = new Set<NadOwner['kind']>(['UserDefinedNetwor
 export const isNamedByOwner = (nad: OwnedNad & { readonly conf?: Pick<NetConf, 'name'> | undefined }): boolean =>
   nad.conf !== undefined && nadOwner(nad)?.networkName === nad.conf.name;
 
+/** Whether neither a reference nor the label says that a network is behind it. */
+export const isUnowned = (nad: OwnedNad & { readonly metadata: Pick<ObjectMeta, 'labels'> }): boolean =>
+  nadOwner(nad) === undefined && !Object.hasOwn(nad.metadata.labels, UDN_LABEL);
+
 /**
  * Whether nothing of a NAD says that it was rendered from a network: one that was, and has lost its owner reference, is still not for all
  * namespaces.
@@ -50,8 +54,8 @@ export const isHandmade = (
     readonly conf: Pick<NetConf, 'name'>;
   },
 ): boolean => {
-  const { namespace, name, labels } = nad.metadata;
-  if (nadOwner(nad) !== undefined || Object.hasOwn(labels, UDN_LABEL)) return false;
+  const { namespace, name } = nad.metadata;
+  if (!isUnowned(nad)) return false;
   return cudnOfNetworkName(nad.conf.name) === undefined && nad.conf.name !== udnNetworkName(namespace, name);
 };
 

@@ -60,6 +60,8 @@ export const NAD_ANNOTATIONS = {
   networkId: 'k8s.ovn.org/network-id',
   networkName: 'k8s.ovn.org/network-name',
   tunnelKeys: 'k8s.ovn.org/tunnel-keys',
+  /** Of one that was written by hand: the CNI configuration that counts. */
+  networkConfig: 'k8s.ovn.org/network-config',
 } as const;
 
 /** Of EndpointSlices: https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/ */

@@ -1,5 +1,6 @@
 /** What the agent keeps of a NetworkAttachmentDefinition. */
-import { ApiError } from '../../api/errors.ts';
+import { adoptedConf, editedKeys, editIgnored } from '../../api/adopted-conf.ts';
+import { ApiError, describeFinding } from '../../api/errors.ts';
 import { parseForeignConf } from '../../api/foreign-conf.ts';
 import { isHandmade, isNamedByOwner } from '../../api/nad-owner.ts';
 import { nadKey } from '../../api/names.ts';
@@ -35,6 +36,8 @@ export interface NadProjection {
   readonly beside: readonly string[];
   /** Absent until the cluster manager has given the network its id. */
   readonly keys: NetworkKeys | undefined;
+  /** What it says now, and what does not count as long as pods are on the network. */
+  readonly ignored?: string | undefined;
 }
 
 /** Of another plugin. */
@@ -46,8 +49,9 @@ export interface ForeignNad {
 /** @throws ApiError when the NAD is about a network of ours and cannot be read */
 export const projectNad = (object: KubeObject): NadProjection | ForeignNad => {
   const nad = parseNetworkAttachmentDefinition(object);
-  const conf = nadNetConf(nad);
-  if (conf === undefined) return { isForeign: true, fact: foreignFact(nad) };
+  const said = readConf(nad);
+  if (said === undefined) return { isForeign: true, fact: foreignFact(nad) };
+  const { conf, ignored } = said;
   const isForThisNetwork = (nadAnnotatedNetwork(nad) ?? conf.name) === conf.name;
   const keys = isForThisNetwork ? nadNetworkKeys(nad) : undefined;
   const { namespace, name, creationTimestamp } = nad.metadata;
@@ -59,10 +63,33 @@ export const projectNad = (object: KubeObject): NadProjection | ForeignNad => {
     networkText: networkText(conf),
     isRendered: keys !== undefined && isNamedByOwner({ ...nad, conf }),
     isHandmade: isHandmade({ ...nad, conf }),
-    beside: pluginsBeside(nad.spec.config, nad.metadata),
+    beside: besideOf(nad, ignored),
     keys,
+    ...(ignored !== undefined && { ignored }),
   };
 };
+
+/** What counts is what the cluster manager has adopted: a NAD that is edited takes no port from a pod that runs. */
+const readConf = (
+  nad: NetworkAttachmentDefinition,
+): { readonly conf: NetConf; readonly ignored?: string } | undefined => {
+  const adopted = adoptedConf(nad);
+  if (adopted === undefined) {
+    const conf = nadNetConf(nad);
+    return conf && { conf };
+  }
+  try {
+    const keys = editedKeys(adopted, nadNetConf(nad));
+    return keys.length === 0 ? { conf: adopted } : { conf: adopted, ignored: editIgnored(adopted.name, keys) };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { conf: adopted, ignored: describeFinding(error) };
+  }
+};
+
+/** What the list of an edited NAD says of others does not count, either; it may be no list at all. */
+const besideOf = ({ spec, metadata }: NetworkAttachmentDefinition, ignored: string | undefined): readonly string[] =>
+  ignored === undefined ? pluginsBeside(spec.config, metadata) : [];
 
 /** What is wrong with it refuses the pods that select it, and nobody else. */
 const foreignFact = ({ metadata, spec }: NetworkAttachmentDefinition): ForeignNadFact => {

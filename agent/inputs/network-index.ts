@@ -37,6 +37,8 @@ export class NetworkIndex {
   readonly #rivals = new Map<string, Problem>();
   /** Primary ones with plugins beside ours: the primary interface is made by the call for the pod, and no list of a NAD is executed. */
   readonly #notExecuted = new Map<string, Problem>();
+  /** Edited while pods are on the network. */
+  readonly #ignored = new Map<string, Problem>();
   readonly #claims = new NetworkClaims();
   /** Network → when the NAD that defines it was created. */
   readonly #since = new Map<string, string>();
@@ -50,7 +52,8 @@ export class NetworkIndex {
 
   /** NADs that contradict another one of their network or namespace, or are not followed in full. */
   get problems(): readonly Problem[] {
-    return [...this.#mismatches.values(), ...this.#rivals.values(), ...this.#notExecuted.values()];
+    const all = [this.#mismatches, this.#rivals, this.#notExecuted, this.#ignored];
+    return all.flatMap((problems) => [...problems.values()]);
   }
 
   /** When the NAD that defines a network was created, as the API writes times; empty: there is none. */
@@ -147,6 +150,7 @@ export class NetworkIndex {
     this.#facts.set('nadProblem', nad.key, message === undefined ? undefined : { message, contradicts: !agrees });
     setProblem(this.#mismatches, nad, 'network-invalid', message);
     setProblem(this.#notExecuted, nad, 'network-invalid', notExecuted(nad));
+    setProblem(this.#ignored, nad, 'network-invalid', nad.ignored);
   }
 
   /** Of two networks with one prefix only the one that counts takes it away. */
@@ -190,6 +194,7 @@ export class NetworkIndex {
     this.#facts.set('nadBeside', key, undefined);
     this.#mismatches.delete(key);
     this.#notExecuted.delete(key);
+    this.#ignored.delete(key);
     this.#rivals.delete(key);
   }
 }

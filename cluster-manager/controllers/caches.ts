@@ -25,7 +25,7 @@ import { podsOfSlice, SLICE_SELECTOR, type SliceFacts, sliceFacts } from '../fac
 export interface Caches {
   readonly udns: ObjectCache<NetworkFacts, 'namespace'>;
   readonly cudns: ObjectCache<NetworkFacts>;
-  readonly nads: ObjectCache<NadFacts, 'namespace' | 'owner'>;
+  readonly nads: ObjectCache<NadFacts, 'namespace' | 'owner' | 'adopted'>;
   readonly namespaces: ObjectCache<NamespaceFacts, 'label'>;
   readonly nodes: ObjectCache<NodeFacts>;
   /** `usedNad` is what the pod's annotation says, `selectedNad` and `claim` what it asks for. */
@@ -82,6 +82,7 @@ export const createMirrors = (
         namespace: ({ metadata }: NadFacts) => [metadata.namespace],
         // Of every owner: whoever edits what the reference says does not make it another's.
         owner: ({ metadata }: NadFacts) => metadata.ownerReferences.map(({ uid }) => uid),
+        adopted: ({ adopted }: NadFacts) => (adopted === undefined ? [] : [adopted.name]),
       },
     }),
     namespaces: mirror(NAMESPACES, {

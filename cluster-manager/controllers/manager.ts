@@ -324,7 +324,10 @@ const startControllers = (
     readiness: createQueue('readiness', readinessReconciler({ ...context, freshness })),
     firewall: createQueue('firewall', firewallReconciler({ ...context, freshness, firewalls })),
     'firewall-news': createQueue('firewall-news', firewallNewsReconciler({ ...context, freshness, firewalls })),
-    nad: createQueue('nad', nadReconciler(context, users)),
+    nad: createQueue(
+      'nad',
+      nadReconciler(context, users, (touched) => touch({ ...context, waiters }, touched)),
+    ),
     node: createQueue('node', nodeReconciler(context)),
     silence: createQueue('silence', silenceReconciler({ ...context, freshness })),
     pod: createQueue('pod', podReconciler(context, waiters)),

@@ -7,7 +7,9 @@ import { NETWORK_ATTACHMENT_DEFINITIONS } from '../../api/resources.ts';
 import { isNotFound, isReplaced } from '../../kube/errors.ts';
 import { primaryTaken } from '../allocation/primary-rivals.ts';
 import type { NadFacts } from '../facts/nad-facts.ts';
+import type { Touched } from '../state/cluster-state.ts';
 import { removeFinalizer } from './finalizer.ts';
+import { followedEdit, heldEdit, withConf } from './nad-edits.ts';
 import { changedIdAnnotations, heldIdAnnotations, idAnnotations } from './nad-ids.ts';
 import { failureTexts } from './network-allocation.ts';
 import type { PodUsers } from './pod-users.ts';
@@ -16,19 +18,40 @@ import type { ControllerContext, Reconcile } from './types.ts';
 export const nadReconciler = (
   { caches, client, state, writer, problems, enqueue }: ControllerContext,
   users: PodUsers,
+  touch: (touched: Touched) => void,
 ): Reconcile => {
   /** By what the mirror said of the NAD. As long as it says nothing else, it has not heard of the write. */
   const written = new WeakMap<NadFacts, string>();
+  /** Edits that were held when the cluster manager started are looked at once whoever is there. */
+  const seen = new WeakSet<NadFacts>();
+  /** An edit that is not followed yet is, as soon as no pod is in its way. */
+  const reviewEdit = (nad: NadFacts, network: string): void => {
+    const keys = new Set([nad.key, ...caches.nads.keysByIndex('adopted', network)]);
+    const pods = [...keys].flatMap((one) => users.watch(one, `edit of ${nad.key}`, () => enqueue.nad(nad.key)));
+    if (pods.length === 0 || !seen.has(nad)) touch(state.upsertNad(nad));
+    seen.add(nad);
+  };
+  /** @param desired annotations */
+  const report = (nad: NadFacts, desired: Readonly<Record<string, string>>): void => {
+    const { namespace, name, uid } = nad.metadata;
+    const regarding = { apiVersion: NAD_API_VERSION, kind: 'NetworkAttachmentDefinition', namespace, name, uid };
+    const found = [...(state.nadProblems.get(nad.key) ?? []), ...secondPrimary(nad, { caches, state })];
+    problems.report(regarding, 'InvalidNetwork', found);
+    problems.report(regarding, 'NetworkAllocationFailed', withoutSubnet(nad, state));
+    problems.report(regarding, 'NetworkEditIgnored', heldEdit(nad, state)?.messages ?? []);
+    const followed = followedEdit(nad, desired);
+    if (followed.length > 0 && users.using(nad.key).length > 0) problems.report(regarding, 'NetworkEdited', followed);
+  };
   return async (key, signal) => {
     const nad = caches.nads.get(key);
     if (nad === undefined) return;
+    const held = heldEdit(nad, state);
+    if (held !== undefined) reviewEdit(nad, held.network);
     const ref = { namespace: nad.metadata.namespace, name: nad.metadata.name };
-    const found = [...(state.nadProblems.get(key) ?? []), ...secondPrimary(nad, { caches, state })];
     const { uid } = nad.metadata;
-    const regarding = { apiVersion: NAD_API_VERSION, kind: 'NetworkAttachmentDefinition', ...ref, uid };
-    problems.report(regarding, 'InvalidNetwork', found);
-    problems.report(regarding, 'NetworkAllocationFailed', withoutSubnet(nad, state));
-    const annotations = changedIdAnnotations(nad, desiredIds(nad, state));
+    const desired = withConf(desiredIds(nad, state), nad, state);
+    report(nad, desired);
+    const annotations = changedIdAnnotations(nad, desired);
     try {
       const changes = JSON.stringify(annotations);
       if (Object.keys(annotations).length > 0 && written.get(nad) !== changes) {

@@ -28,4 +28,9 @@ export const changedIdAnnotations = (nad: NadFacts, desired: Annotations): Recor
   return Object.fromEntries(changed.map((key) => [key, desired[key] ?? null]));
 };
 
-const ID_ANNOTATIONS = [NAD_ANNOTATIONS.networkName, NAD_ANNOTATIONS.networkId, NAD_ANNOTATIONS.tunnelKeys];
+const ID_ANNOTATIONS = [
+  NAD_ANNOTATIONS.networkName,
+  NAD_ANNOTATIONS.networkId,
+  NAD_ANNOTATIONS.tunnelKeys,
+  NAD_ANNOTATIONS.networkConfig,
+];

@@ -1,4 +1,5 @@
 /** What the cluster manager keeps of a NetworkAttachmentDefinition. */
+import { adoptedConf } from '../../api/adopted-conf.ts';
 import { ApiError } from '../../api/errors.ts';
 import { NAD_ANNOTATIONS } from '../../api/names.ts';
 import { type NetConf, parseNetConf, saysPrimary } from '../../api/net-conf.ts';
@@ -19,6 +20,8 @@ export interface NadFacts {
   readonly conf: NetConf | undefined;
   /** Why it is wrong. */
   readonly confError: ApiError | undefined;
+  /** What counts of a NAD that was written by hand, whatever it says now (`withAdopted`). */
+  readonly adopted?: NetConf | undefined;
   /** By its type and role alone: true also where `confError` is about something else. */
   readonly isPrimary: boolean;
   /** The network that `keys` were given to. */
@@ -44,6 +47,7 @@ export const nadFacts = (object: unknown, before?: NadFacts): NadFacts => {
     config: nad.spec.config,
     conf: conf.value,
     confError: conf.error,
+    adopted: adoptedConf(nad),
     isPrimary: (conf.value?.role ?? roleOfWrong(nad, conf.error)) === 'primary',
     annotatedNetwork: nadAnnotatedNetwork(nad),
     keys: keys.value ?? idAlone,

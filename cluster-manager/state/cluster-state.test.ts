@@ -28,6 +28,7 @@ it('a NAD hears of it when an older one comes that it contradicts, and no more w
 describe('what is there again has what it had, in the turn in which it comes', () => {
   const NOBODY: Sources = {
     podsUsing: () => [],
+    adoptedNads: () => [],
     nodes: () => [],
     labelsOf: () => ({}),
     network: () => undefined,

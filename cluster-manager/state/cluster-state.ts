@@ -6,10 +6,13 @@
 
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import type { Labels } from '../../api/label-selector.ts';
+import type { NetConf } from '../../api/net-conf.ts';
 import { hasClusterIpam } from '../../api/network.ts';
 import type { ObjectRef } from '../../api/object.ts';
+import { jsonEqual } from '../../kube/json-equal.ts';
 import { cidrFamily } from '../../net/cidr.ts';
 import type { Family } from '../../net/ip.ts';
+import { networkOrNone } from '../allocation/check-conf.ts';
 import { ClaimBook } from '../allocation/claim-book.ts';
 import { ignoredByNetworks } from '../allocation/ignored-by-networks.ts';
 import { isMismatch, isNoGrowth, isRefusal } from '../allocation/network-messages.ts';
@@ -32,6 +35,7 @@ import type { NetworkFacts } from '../facts/network-facts.ts';
 import { type HeldByNode, heldByNode, type NodeFacts } from '../facts/node-facts.ts';
 import type { PodFacts } from '../facts/pod-facts.ts';
 import { type Rendered, renderOrExplain } from '../render/plan-network.ts';
+import { withAdopted } from './adopted-nads.ts';
 import { type Aged, oldestFirst } from './age.ts';
 import { isLeaving } from './leaving-nads.ts';
 import { type KnownNad, knownNad } from './rendered-nads.ts';
@@ -141,6 +145,14 @@ export class ClusterState {
     return known;
   }
 
+  /** What a network is by one of its NADs: undefined where it is not of the network, or what it says was refused. */
+  confInForce(nadKey: string): NetConf | undefined {
+    const conf = this.registry.nad(nadKey)?.conf;
+    const record = this.registry.networkOfNad(nadKey);
+    if (conf === undefined || record === undefined) return undefined;
+    return jsonEqual(record.network, networkOrNone(conf, this.cluster)) ? conf : undefined;
+  }
+
   upsertNad(nad: NadFacts): Touched {
     return this.#noteNad(this.#known(nad, false), { assign: true });
   }
@@ -237,8 +249,12 @@ export class ClusterState {
   }
 
   #known(nad: NadFacts, isRecovered: boolean): KnownNad {
+    const [sources, cluster] = [this.#sources, this.cluster];
     const before = this.registry.nad(nad.key);
-    return knownNad(nad, { before, sources: this.#sources, isRecovered }, (facts) => this.rendered(facts));
+    const known = knownNad(nad, { before, sources, isRecovered }, (facts) => this.rendered(facts));
+    if (known.isOwn) return known;
+    const inForce = this.confInForce(nad.key);
+    return { ...known, nad: withAdopted(known.nad, { inForce, sources, cluster, isRecovered }) };
   }
 
   #noteNad({ nad, isOwn }: KnownNad, { assign }: { assign: boolean }): Touched {

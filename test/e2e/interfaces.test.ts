@@ -1,6 +1,6 @@
 /**
- * What is said of a pod's interfaces: by its network-status, and how fast they may be, by annotations of its own. Needs root and
- * `make build`.
+ * What is said of a pod's interfaces: by its network-status, how fast they may be, by annotations of its own, and what they are on, by a
+ * NAD that is edited. Needs root and `make build`.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parseAttachedNetworks } from '../../api/annotations/attached-networks.ts';
@@ -9,10 +9,12 @@ import { PODS } from '../../kube/resources.ts';
 import { FAMILIES, type Family, type Ip, ipFamily } from '../../net/ip.ts';
 import type { ManifestObject } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
+import { PROTOCOLS } from '../oracles/reachability/types.ts';
 import { agentMetrics } from './support/cluster/agent-metrics.ts';
 import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster/cluster.ts';
-import { layer3, namespace, pod, secondaryLayer2, secondaryLayer3 } from './support/cluster/manifests.ts';
+import { layer3, nad, namespace, pod, secondaryLayer2, secondaryLayer3 } from './support/cluster/manifests.ts';
 import { eventsOf } from './support/faults/events.ts';
+import { arrivals, describePacket } from './support/packets/packets.ts';
 import { type Transfer, throughput } from './support/packets/throughput.ts';
 import { ownRowsNaming } from './support/state/rows.ts';
 
@@ -134,5 +136,49 @@ describe('bandwidth', () => {
       expect((await eventsOf(cluster(), 'red', 'fast')).map((event) => event.message).join('\n')).toContain(message);
     });
     await deletePods(cluster(), 'red/fast');
+  });
+});
+
+describe('a NAD that is written by hand and edited under its pods', () => {
+  const conf = (subnets: string) => ({
+    ...{ cniVersion: '1.0.0', type: 'ovn-k8s-cni-overlay', name: 'wire', netAttachDefName: 'red/wire' },
+    ...{ topology: 'layer2', role: 'secondary', subnets },
+  });
+  const reaches = async (from: string, to: string): Promise<void> => {
+    const addresses = await Promise.all(FAMILIES.map((family) => addressOn(to, 'wire', family)));
+    const packets = addresses.flatMap((address) =>
+      PROTOCOLS.map((protocol) => ({ from, to, address, protocol, device: 'net1' })),
+    );
+    await eventually(async () => expect(await arrivals(cluster(), packets)).toEqual(packets.map(describePacket)));
+  };
+
+  it('keeps its subnets, for new pods, too, until the last of them is gone', async () => {
+    const objects = await cluster().objects();
+    await applyAndWait(cluster(), [
+      nad('red', 'wire', conf('10.92.0.0/24,fd00:92::/64')),
+      on('red', 'wired', 'node-1', 'wire'),
+      on('red', 'other', 'node-2', 'wire'),
+    ]);
+    await reaches('red/wired', 'red/other');
+    await objects.apply([nad('red', 'wire', conf('10.93.0.0/24,fd00:93::/64'))]);
+    await eventually(async () =>
+      expect(await eventsOf(cluster(), 'red', 'wire')).toContainEqual(
+        expect.objectContaining({
+          ...{ type: 'Warning', reason: 'NetworkEditIgnored' },
+          message: expect.stringContaining('pods are on network wire, so the edit of subnets has no effect'),
+        }),
+      ),
+    );
+    // An agent that remembers nothing goes by what the cluster manager has written on the NAD.
+    await cluster().kill('node-1', 'agent');
+    await applyAndWait(cluster(), [on('red', 'late', 'node-1', 'wire')]);
+    for (const to of ['red/other', 'red/late']) await reaches('red/wired', to);
+    expect(await addressOn('red/late', 'wire', 4)).toMatch(/^10\.92\./);
+    await deletePods(cluster(), 'red/wired', 'red/other', 'red/late');
+    await applyAndWait(cluster(), [on('red', 'wired', 'node-1', 'wire'), on('red', 'other', 'node-2', 'wire')]);
+    expect(await addressOn('red/wired', 'wire', 4)).toMatch(/^10\.93\./);
+    await reaches('red/wired', 'red/other');
+    await deletePods(cluster(), 'red/wired', 'red/other');
+    await objects.delete([nad('red', 'wire', '')]);
   });
 });

@@ -39,7 +39,7 @@ const POD_ALLOCATION = byPolicy(
   'ovn-udn-pods',
   'the annotation k8s.ovn.org/pod-networks may be written by ovn-udn only',
 );
-const NETWORK_ALLOCATION = byPolicy('ovn-udn-network-allocations', 'the annotations k8s.ovn.org/network-id');
+const NETWORK_ALLOCATION = byPolicy('ovn-udn-network-allocations', 'the annotations k8s.ovn.org/network-config');
 const DEFAULT_NETWORK_STAYS = byPolicy(
   'default-network-annotation',
   "The 'v1.multus-cni.io/default-network' annotation cannot be changed after the pod was created",
