@@ -2,6 +2,7 @@
  * Pods on physical networks: untagged and on VLANs behind br-ex, and behind a bridge of the administrator's. Needs root and `make build`.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { FAMILIES, type Family, type Ip, ipFamily, parseIp } from '../../net/ip.ts';
 import type { ManifestObject } from '../../sandbox/index.ts';
@@ -61,6 +62,12 @@ beforeAll(async () => {
     on('b', OTHER_NODE, 'v100,v200'),
     on('x', NODE, 'bare,bare100'),
   ]);
+});
+
+const statusSchema = z.object({
+  status: z.object({
+    conditions: z.array(z.object({ type: z.string(), status: z.string(), reason: z.string(), message: z.string() })),
+  }),
 });
 
 const addressOn = async (key: string, network: string, family: Family): Promise<Ip> => {
@@ -210,14 +217,23 @@ describe('a physical network of the administrator’s bridge', () => {
 
   it('goes with the mapping and comes back with it, and the network says so', async () => {
     const objects = await cluster().objects();
-    const said = async (): Promise<boolean> =>
-      JSON.stringify(await objects.get('ClusterUserDefinedNetwork', 'far')).includes(`is not on node ${NODE}: `);
+    const nodesReady = async (): Promise<unknown> =>
+      statusSchema
+        .parse(await objects.get('ClusterUserDefinedNetwork', 'far'))
+        .status.conditions.find(({ type }) => type === 'NodesReady');
+    // The other node has never had one, and serves every network whether it has pods there or not.
+    const failing = (...nodes: readonly string[]) => ({
+      ...{ type: 'NodesReady', status: 'False', reason: 'NodesFailing' },
+      message: `${nodes.length} of 2 nodes cannot program the network: ${nodes
+        .map((node) => `${node}: network cluster_udn_far is not on node ${node}: ${SENTENCE}`)
+        .join('; ')}`,
+    });
     await map('physnet:br-ex');
-    await eventually(async () => expect(await said()).toBe(true), REPORTED_MS);
+    await eventually(async () => expect(await nodesReady()).toEqual(failing(NODE, OTHER_NODE)), REPORTED_MS);
     await eventually(async () => expect(await pingsBy('lan/w', 'net1', host)).toBe(false));
     await map('physnet:br-ex,dc:br-dc');
     await eventually(async () => expect(await pingsBy('lan/w', 'net1', host)).toBe(true));
-    await eventually(async () => expect(await said()).toBe(false), REPORTED_MS);
+    await eventually(async () => expect(await nodesReady()).toEqual(failing(OTHER_NODE)), REPORTED_MS);
     // What was there before is as it was.
     expect(await pingsBy('lan/a', 'net1', outside(4))).toBe(true);
   }, 180_000);
