@@ -8,10 +8,12 @@ import { FAMILIES, type Family, type Ip, ipFamily, ipToBytes, parseIp } from '..
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster/cluster.ts';
 import { clusterLocalnet, ipamClaim, layer2, namespace, pod, secondaryLayer2 } from './support/cluster/manifests.ts';
+import { type NamedFrame, namesOf, ofFamily, sendAndWatch } from './support/hostile/attacks.ts';
 import { askDhcp } from './support/machines/dhcp.ts';
 import { launcher, moveTo } from './support/machines/machine.ts';
 import { pings } from './support/networks/north-south.ts';
 import { capture } from './support/packets/capture.ts';
+import { ALL_NODES, BROADCAST, multicastMac, udp } from './support/packets/frames.ts';
 import { type PingLoss, pingsWhile } from './support/packets/pings.ts';
 import { DENY_ALL, withPolicies } from './support/policies/with-policies.ts';
 import { expectNoDifference } from './support/state/no-difference.ts';
@@ -85,6 +87,8 @@ describe('a machine asks for its addresses', () => {
     expect(four?.options).toMatchObject({ 12: hex('vm'), 51: '00000dac', 54: 'a9fe0101' });
     expect(Number.parseInt(four?.options[26] ?? '', 16)).toBeGreaterThan(1200);
     expect(four?.options[3]).toBe(network === 'red_net' ? '0a540001' : undefined);
+    // RFC 4704, section 4: flag N, as the server updates no DNS, and the name in labels.
+    expect(six?.options[39]).toBe(`0402${hex('vm')}00`);
   });
 
   it('under policies that forbid all, too', async () => {
@@ -102,6 +106,93 @@ describe('a machine asks for its addresses', () => {
 
   it('and nobody answers a pod that is none', async () => {
     for (const family of FAMILIES) expect(await askDhcp(cluster(), 'red/near', 'ovn-udn1', family)).toBeUndefined();
+  });
+});
+
+/** On one of its networks, by whose device it sends. */
+interface Neighbour {
+  readonly network: (typeof NAMES)[number];
+  readonly device: string;
+  readonly mac: string;
+  readonly four: Ip;
+  readonly six: Ip;
+}
+
+const neighbourOn = async (key: string, network: Neighbour['network']): Promise<Neighbour> => {
+  const device = DEVICES[network];
+  const mac = (await cluster().exec(key, ['cat', `/sys/class/net/${device}/address`])).stdout.trim();
+  const addresses = await addressesOn(key, network);
+  return { network, device, mac, four: ofFamily(addresses, 4), six: ofFamily(addresses, 6) };
+};
+
+const neighboursOn = (key: string): Promise<Neighbour[]> => Promise.all(NAMES.map((name) => neighbourOn(key, name)));
+
+const ALL_HOSTS = parseIp('255.255.255.255');
+
+/** Datagrams of one to another, to all on the link, and back out of the same ports to one that is none of DHCP. */
+const datagrams = (
+  what: string,
+  from: Neighbour,
+  to: Neighbour,
+  ports: { readonly src: Record<Family, number>; readonly dst: Record<Family, number> },
+): NamedFrame[] => {
+  const send = (how: string, family: Family, mac: string, dst: Ip): NamedFrame => ({
+    name: `${what} of IPv${family} to ${how} on ${from.network}`,
+    device: from.device,
+    build: (payload) =>
+      udp(
+        { from: from.mac, to: mac },
+        {
+          ...{ src: family === 4 ? from.four : from.six, dst, payload },
+          ...{ srcPort: ports.src[family], dstPort: ports.dst[family] },
+        },
+      ),
+  });
+  return [
+    send('one', 4, to.mac, to.four),
+    send('one', 6, to.mac, to.six),
+    send('all', 4, BROADCAST, ALL_HOSTS),
+    send('all', 6, multicastMac(ALL_NODES), ALL_NODES),
+  ];
+};
+
+const SERVER_PORTS = { 4: 67, 6: 547 } as const;
+const CLIENT_PORTS = { 4: 68, 6: 546 } as const;
+const OTHER_PORTS = { 4: 8081, 6: 8081 } as const;
+
+describe('between a machine and pods that would be its DHCP servers', () => {
+  /** What comes to the receivers but the honest ones, which have to come to `to`. */
+  const arriving = async (
+    from: string,
+    to: string,
+    frames: (a: Neighbour, b: Neighbour) => { readonly attacks: NamedFrame[]; readonly honest: NamedFrame[] },
+  ): Promise<readonly string[]> => {
+    const [senders, receivers] = [await neighboursOn(from), await neighboursOn(to)];
+    const all = senders.map((sender, index) => frames(sender, receivers[index] ?? sender));
+    const [attacks, honest] = [all.flatMap((one) => one.attacks), all.flatMap((one) => one.honest)];
+    const pods = ['red/from', 'red/near', 'red/far'].filter((key) => key !== from);
+    const seen = namesOf(await sendAndWatch(cluster(), from, attacks, honest, pods));
+    expect(seen).toEqual(expect.arrayContaining(honest.map(({ name }) => `${name} @ ${to}`)));
+    return seen.filter((name) => !honest.some((one) => name.startsWith(one.name)));
+  };
+
+  it.each(['red/near', 'red/far'])('no answer of %s is heard, whatever port it is from', async (server) => {
+    const seen = await arriving(server, 'red/from', (pod, machine) => ({
+      attacks: [
+        ...datagrams('answer', pod, machine, { src: SERVER_PORTS, dst: CLIENT_PORTS }),
+        ...datagrams('answer from elsewhere', pod, machine, { src: { 4: 1067, 6: 1547 }, dst: CLIENT_PORTS }),
+      ],
+      honest: datagrams('honest', pod, machine, { src: SERVER_PORTS, dst: OTHER_PORTS }),
+    }));
+    expect(seen).toEqual([]);
+  });
+
+  it.each(['red/near', 'red/far'])('no question of the machine is heard by %s', async (server) => {
+    const seen = await arriving('red/from', server, (machine, pod) => ({
+      attacks: datagrams('question', machine, pod, { src: CLIENT_PORTS, dst: SERVER_PORTS }),
+      honest: datagrams('honest', machine, pod, { src: CLIENT_PORTS, dst: OTHER_PORTS }),
+    }));
+    expect(seen).toEqual([]);
   });
 });
 

@@ -50,7 +50,8 @@ def solicit():
     to = ipaddress.ip_address('ff02::1:2').packed
     option = lambda code, data: struct.pack('!HH', code, len(data)) + data
     body = b'\\x01\\x00\\x5e\\xed' + option(1, b'\\0\\3\\0\\1' + mac) + option(3, struct.pack('!III', 7, 0, 0))
-    body += option(6, struct.pack('!HH', 23, 39))
+    # Whoever does not say its name is not told it, RFC 4704 section 6.1.
+    body += option(6, struct.pack('!HH', 23, 39)) + option(39, b'\\0')
     length = 8 + len(body)
     udp = struct.pack('!HHHH', 546, 547, length, 0) + body
     total = checksum(own + to + struct.pack('!II', length, 17) + udp)
