@@ -12,6 +12,7 @@ import { checkAdmissionServed, checkInstaller, checkVersion } from './check/api-
 import { checkNoOwnDaemons, checkOwnVersions, OVS_SOCKET, VERSIONS_NOT_CHECKED } from './check/daemon-versions.ts';
 import { AGENT, CLUSTER_MANAGER } from './check/expectations.ts';
 import type { Finding } from './check/finding.ts';
+import { checkForeignPlugins, type NodePrograms } from './check/foreign-plugins.ts';
 import { checkDefinitions, checkPermissions, checkPolicies } from './check/installed.ts';
 import { checkKubeProxy, checkNodeProxy, type NodeTraces } from './check/kube-proxy.ts';
 import { checkMultiNetwork } from './check/multi-network.ts';
@@ -28,7 +29,7 @@ export interface CheckOptions {
   /** Milliseconds since 1970. */
   readonly now: number;
   /** Of the node that this is. */
-  readonly node?: NodeTraces | undefined;
+  readonly node?: (NodeTraces & NodePrograms) | undefined;
   /** Of Open vSwitch and OVN of the node that this is. */
   readonly versions?: (() => Promise<readonly Finding[]>) | undefined;
 }
@@ -45,7 +46,7 @@ export const check = async (client: KubeClient, options: CheckOptions): Promise<
     version.result === 'unknown' ? [] : await (options.before ? canBe(client, options) : isInstalled(client, options));
   const findings = [
     ...[version, ...others],
-    ...(options.node === undefined ? [] : await checkNodeProxy(options.node)),
+    ...(options.node === undefined ? [] : await ofNode(client, options.node, options)),
     ...((await options.versions?.()) ?? []),
   ];
   const results = findings.map(({ result }) => result);
@@ -55,6 +56,15 @@ export const check = async (client: KubeClient, options: CheckOptions): Promise<
     exitStatus: results.includes('unknown') ? 2 : results.includes('failed') ? 1 : 0,
   };
 };
+
+const ofNode = async (
+  client: KubeClient,
+  node: NodeTraces & NodePrograms,
+  { namespace, before }: CheckOptions,
+): Promise<Finding[]> => [
+  ...(await checkNodeProxy(node)),
+  ...(before ? [] : await checkForeignPlugins(client, namespace, node)),
+];
 
 const canBe = async (client: KubeClient, { namespace }: CheckOptions): Promise<Finding[]> => {
   const findings = await Promise.all([

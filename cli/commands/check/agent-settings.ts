@@ -39,3 +39,10 @@ export const readAgentSettings = async (client: KubeClient, namespace: string): 
   const own = containers.flatMap(({ env }) => env.map(({ name, value }): [string, string] => [name, value]));
   return { args: containers.flatMap(({ args }) => args), variables: new Map([...ofMaps, ...own]) };
 };
+
+/** As a program reads it: the flag, else the variable. @param name of the flag, without dashes */
+export const settingOf = ({ args, variables }: AgentSettings, name: string): string | undefined => {
+  const flag = `--${name}=`;
+  const given = args.find((one) => one.startsWith(flag))?.slice(flag.length);
+  return given ?? variables.get(`UDN_${name.replaceAll('-', '_').toUpperCase()}`);
+};

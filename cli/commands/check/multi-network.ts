@@ -1,12 +1,11 @@
 /** Whether the agents expect what the cluster has: Multus, which calls them for each network, or none. */
 import { DAEMON_SETS } from '../../../kube/resources.ts';
 import type { KubeClient } from '../../../kube/types.ts';
-import { readAgentSettings } from './agent-settings.ts';
+import { readAgentSettings, settingOf } from './agent-settings.ts';
 import { type Finding, findingOf, ok, warning } from './finding.ts';
 
 const WHAT = 'multi-network';
-const FLAG = '--multi-network=';
-const VARIABLE = 'UDN_MULTI_NETWORK';
+const FLAG = `--${WHAT}=`;
 const MULTUS = /^(?:kube-)?multus(?:-|$)/;
 const MORE = 'udnctl problems names the nodes whose CNI configuration says otherwise';
 
@@ -29,10 +28,8 @@ export const checkMultiNetwork = async (client: KubeClient, namespace: string): 
   return finding.result === 'ok' ? [] : [finding];
 };
 
-/** As a program reads it: the flag, else the variable. Undefined: there are no agents. */
+/** Undefined: there are no agents. */
 const modeOfAgents = async (client: KubeClient, namespace: string): Promise<string | undefined> => {
   const agents = await readAgentSettings(client, namespace);
-  if (agents === undefined) return undefined;
-  const flag = agents.args.find((one) => one.startsWith(FLAG))?.slice(FLAG.length);
-  return flag ?? agents.variables.get(VARIABLE) ?? 'native';
+  return agents && (settingOf(agents, WHAT) ?? 'native');
 };

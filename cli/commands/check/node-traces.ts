@@ -1,12 +1,14 @@
 /** Looks at the node that this is. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createCommandRunner } from '../../../datapath/exec/node-runner.ts';
 import { defaultAddonPath, loadAddon } from '../../../datapath/netlink/kernel/addon.ts';
 import { LinuxKernel } from '../../../datapath/netlink/kernel/linux.ts';
 import { NftProgram } from '../../../datapath/nftables/nft-program.ts';
+import type { NodePrograms } from './foreign-plugins.ts';
 import type { NodeTraces } from './kube-proxy.ts';
 
-export const nodeTraces = (): NodeTraces => ({
+export const nodeTraces = (): NodeTraces & NodePrograms => ({
+  isProgram,
   chains: () => new NftProgram({ runner: createCommandRunner() }).chains(),
   links: () => {
     using kernel = new LinuxKernel(loadAddon(defaultAddonPath()));
@@ -24,5 +26,14 @@ const nameOf = (pid: string): string[] => {
     return [readFileSync(`/proc/${pid}/comm`, 'utf8').trimEnd()];
   } catch {
     return [];
+  }
+};
+
+const isProgram = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
   }
 };
