@@ -140,10 +140,12 @@ describe('bandwidth', () => {
 });
 
 describe('a NAD that is written by hand and edited under its pods', () => {
-  const conf = (subnets: string) => ({
+  const conf = (subnets: string, mtu = 1400) => ({
     ...{ cniVersion: '1.0.0', type: 'ovn-k8s-cni-overlay', name: 'wire', netAttachDefName: 'red/wire' },
-    ...{ topology: 'layer2', role: 'secondary', subnets },
+    ...{ topology: 'layer2', role: 'secondary', subnets, mtu },
   });
+  const mtuOf = async (key: string): Promise<number> =>
+    Number((await cluster().exec(key, ['cat', '/sys/class/net/net1/mtu'])).stdout);
   const reaches = async (from: string, to: string): Promise<void> => {
     const addresses = await Promise.all(FAMILIES.map((family) => addressOn(to, 'wire', family)));
     const packets = addresses.flatMap((address) =>
@@ -175,9 +177,16 @@ describe('a NAD that is written by hand and edited under its pods', () => {
     for (const to of ['red/other', 'red/late']) await reaches('red/wired', to);
     expect(await addressOn('red/late', 'wire', 4)).toMatch(/^10\.92\./);
     await deletePods(cluster(), 'red/wired', 'red/other', 'red/late');
-    await applyAndWait(cluster(), [on('red', 'wired', 'node-1', 'wire'), on('red', 'other', 'node-2', 'wire')]);
+    await applyAndWait(cluster(), [on('red', 'wired', 'node-1', 'wire')]);
     expect(await addressOn('red/wired', 'wire', 4)).toMatch(/^10\.93\./);
+    // That pods can run on with.
+    await objects.apply([nad('red', 'wire', conf('10.93.0.0/24,fd00:93::/64', 1300))]);
+    await eventually(async () =>
+      expect((await eventsOf(cluster(), 'red', 'wire')).map(({ reason }) => reason)).toContain('NetworkEdited'),
+    );
+    await applyAndWait(cluster(), [on('red', 'other', 'node-2', 'wire')]);
     await reaches('red/wired', 'red/other');
+    expect([await mtuOf('red/wired'), await mtuOf('red/other')]).toEqual([1400, 1300]);
     await deletePods(cluster(), 'red/wired', 'red/other');
     await objects.delete([nad('red', 'wire', '')]);
   });

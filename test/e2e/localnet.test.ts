@@ -7,8 +7,8 @@ import { POD_ANNOTATIONS } from '../../api/names.ts';
 import { FAMILIES, type Family, type Ip, ipFamily, parseIp } from '../../net/ip.ts';
 import type { ManifestObject } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
-import { applyAndWait, readPod, useCluster } from './support/cluster/cluster.ts';
-import { clusterLocalnet, plainNamespace, pod } from './support/cluster/manifests.ts';
+import { applyAndWait, deletePods, readPod, useCluster } from './support/cluster/cluster.ts';
+import { clusterLocalnet, nad, plainNamespace, pod } from './support/cluster/manifests.ts';
 import { eventsOf } from './support/faults/events.ts';
 import { type NamedFrame, NODE, namesOf, OTHER_NODE, sendAndWatch } from './support/hostile/attacks.ts';
 import { installMultiPolicies, multiPolicy } from './support/networks/multi-policies.ts';
@@ -130,6 +130,31 @@ describe('a pod on a VLAN', () => {
     await eventually(async () => expect(await pingsBy('lan/x', 'net2', parseIp('10.100.0.250'))).toBe(true));
     expect(await pingsBy('lan/x', 'net2', parseIp('10.200.0.250'))).toBe(false);
     expect(await pingsBy('lan/b', 'net2', parseIp('10.200.0.250'))).toBe(true);
+  });
+
+  it('moves with it to another one, while it runs, when its NAD is edited', async () => {
+    const objects = await cluster().objects();
+    const onWire = (vlanID: number): ManifestObject =>
+      nad('lan', 'wire', {
+        ...{ cniVersion: '1.0.0', type: 'ovn-k8s-cni-overlay', name: 'wire', netAttachDefName: 'lan/wire' },
+        ...{ topology: 'localnet', role: 'secondary', physicalNetworkName: 'physnet', vlanID },
+      });
+    await applyAndWait(cluster(), [onWire(100), on('m', NODE, 'wire')]);
+    for (const address of ['10.100.0.99/24', '10.200.0.99/24', 'fd00:100::99/64', 'fd00:200::99/64'])
+      await cluster().exec('lan/m', ['ip', 'addr', 'add', address, 'dev', 'net1']);
+    const reached = async (): Promise<readonly Ip[]> => {
+      const hosts = Object.values(HOSTS).flat();
+      const pinged = await Promise.all(hosts.map((host) => pingsBy('lan/m', 'net1', host)));
+      return hosts.filter((_, index) => pinged[index]);
+    };
+    await eventually(async () => expect(await reached()).toEqual(HOSTS[100]));
+    await objects.apply([onWire(200)]);
+    await eventually(async () => expect(await reached()).toEqual(HOSTS[200]));
+    expect((await eventsOf(cluster(), 'lan', 'wire')).map(({ message }) => message)).toContain(
+      'network wire has another vlanID now: all of its pods are there, those that run included',
+    );
+    await deletePods(cluster(), 'lan/m');
+    await objects.delete([onWire(200)]);
   });
 });
 

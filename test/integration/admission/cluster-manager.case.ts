@@ -26,7 +26,11 @@ const GIVEN = {
   [NODE_ANNOTATIONS.id]: '2',
   [NODE_ANNOTATIONS.transitAddresses]: '{"ipv4":"100.88.0.2/16"}',
 };
-const IDS = { [NAD_ANNOTATIONS.networkId]: '1', [NAD_ANNOTATIONS.networkName]: 'red_net' };
+const IDS = {
+  [NAD_ANNOTATIONS.networkId]: '1',
+  [NAD_ANNOTATIONS.networkName]: 'red_net',
+  [NAD_ANNOTATIONS.networkConfig]: '{}',
+};
 const NAD = { namespace: 'red', name: 'of-the-manager' };
 
 export const clusterManagerCases = (cluster: () => AdmissionCluster): void => {
