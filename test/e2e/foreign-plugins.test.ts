@@ -244,6 +244,11 @@ describe('a pod whose default routes are by a network of another plugin', () => 
     expect(caller).toContain(await addressOf('leaves', 'net2', family));
   });
 
+  it('takes none of routers that advertise themselves there', async () => {
+    const settings = ['net1', 'net2', 'net3'].map((name) => `/proc/sys/net/ipv6/conf/${name}/accept_ra_defrtr`);
+    expect(await inPod('leaves', 'cat', ...settings)).toBe('0\n0\n0');
+  });
+
   it('reaches pods of its other networks as before', async () => {
     for (const family of FAMILIES) {
       const peer = await addressOf('b', 'eth0', family);
