@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import type { Ip } from '../../net/ip.ts';
+import { isUnicastIp } from '../../net/unicast.ts';
 import { asText } from '../as-text.ts';
 import { ipSchema, unicastMacSchema } from '../scalars.ts';
 
@@ -53,6 +54,11 @@ const requestedIp = z
   .string()
   .transform((text) => text.replace(/\/[0-9]+$/, ''))
   .pipe(ipSchema);
+
+/** The kernel would take no other one, and with the unspecified address packets would have no gateway. */
+const gateway = ipSchema.refine(isUnicastIp, {
+  error: (issue) => `"${shortened(asText(issue.input))}" is not the address of a gateway`,
+});
 
 /** What is refused for its length is not read item by item. */
 const shortList = <Item extends z.ZodType>(item: Item, { least = 0, most = 16 } = {}) =>
@@ -105,7 +111,7 @@ export const elementSchema = z.object({
   ),
   ips: key(shortList(requestedIp, { least: 1 })),
   mac: key(unicastMacSchema),
-  'default-route': key(shortList(ipSchema)),
+  'default-route': key(shortList(gateway)),
   bandwidth: key(bandwidth),
   portMappings: key(shortList(portMapping, { least: 1, most: 256 })),
   'cni-args': key(z.record(z.string(), z.unknown())),

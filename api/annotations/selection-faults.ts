@@ -74,6 +74,16 @@ export const SELECTION_FAULTS: readonly SelectionFault[] = [
   ),
   fault(
     'default-route',
+    element({ 'default-route': ['0.0.0.0'] }),
+    '[0].default-route[0]: "0.0.0.0" is not the address of a gateway',
+  ),
+  fault(
+    'default-route',
+    element({ 'default-route': ['ff02::1'] }),
+    '[0].default-route[0]: "ff02::1" is not the address of a gateway',
+  ),
+  fault(
+    'default-route',
     element({ 'default-route': ['10.0.0.1', '10.0.0.2'] }),
     '[0].default-route: has more than one gateway of IPv4',
   ),

@@ -17,6 +17,7 @@ import { type PodFact, podKey } from '../../model/facts.ts';
 import { type Diagnostic, EMPTY_FRAGMENT, type FeatureOver, type Fragment } from '../../model/fragment.ts';
 import type { View } from '../../model/view.ts';
 import { primaryNetworkName } from '../shared/local-network.ts';
+import { unreachableGateways } from './gateways.ts';
 import { giverOf } from './giver.ts';
 import { heldNetworks } from './held.ts';
 import { unreadableReasons } from './limits-in-effect.ts';
@@ -76,6 +77,7 @@ const attachmentsOf = (pod: PodFact, view: View): Desired => {
     ...requestsOf(pod, view).flatMap(({ refuses, message }) => (refuses === true ? [message] : [])),
     ...overlapsOf(desired),
     ...nodeAddressesOf(pod, desired, view),
+    ...unreachableGateways(pod, desired, view),
     ...samePortNames(pod, desired),
   ];
   const refused = reasons.length === 0 ? {} : { refused: reasons.join('; ') };
