@@ -1,11 +1,10 @@
 /** Desired rows as the text of inserts, each with a uuid chosen here, so that others refer to it before it is there. */
-import { randomUUID } from 'node:crypto';
 import { atomText, entryText, mapText, setText, uuidText } from '../../codec/text.ts';
 import { isMapValue } from '../../codec/value.ts';
 import { SchemaError } from '../../errors.ts';
 import type { Base, Column } from '../../schema/column.ts';
 import { columnModel, tableModel } from '../../schema/model.ts';
-import type { Uuid } from '../../uuid.ts';
+import { type Uuid, UuidSequence } from '../../uuid.ts';
 import type { WireRow } from '../../wire/notation.ts';
 import type { DesiredRows } from '../desired-rows.ts';
 import { foreignId, isForeignRef, isRowRef } from '../identity.ts';
@@ -53,6 +52,7 @@ export class NewRows {
   /** Null: it is left to the ordinary path. */
   readonly #rows = new Map<string, NewRow | null>();
   readonly #tables = new Map<string, NewTable>();
+  readonly #uuids = new UuidSequence();
 
   constructor(desired: DesiredRows, actual: ActualRows) {
     this.#desired = desired;
@@ -86,7 +86,7 @@ export class NewRows {
     if (wanted === undefined || this.#contested.has(key) || !this.#isRecognisable(wanted)) return null;
     const { isRoot, isMarked: hasMark } = this.#table(wanted.table);
     const row: NewRow = {
-      uuid: randomUUID() as string as Uuid,
+      uuid: this.#uuids.next(),
       table: wanted.table,
       key,
       isRoot,
