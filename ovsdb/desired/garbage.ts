@@ -31,11 +31,26 @@ export function* garbageUnits(
     else if (claimed[table] !== undefined) yield* claimedGarbage(lookup, table, claimed[table]);
   }
   for (const desiredRow of desired.rows()) {
+    if (lookup.isSettled(desiredRow.key)) continue;
     const row = actual.store.hasTable(desiredRow.table) ? lookup.existing(desiredRow) : undefined;
-    if (row === undefined) continue;
-    yield* strayElements(desired, actual, desiredRow, row);
-    yield* strayParents(desired, actual, desiredRow, row);
+    if (row !== undefined) yield* strays(desired, actual, desiredRow, row);
   }
+}
+
+/** Whether something is in a row of ours, or holds it, that does not belong there. */
+export const hasStrays = (
+  desired: DesiredRows,
+  actual: ActualRows,
+  desiredRow: AnyDesiredRow,
+  row: AnyRow,
+): boolean => {
+  for (const _stray of strays(desired, actual, desiredRow, row)) return true;
+  return false;
+};
+
+function* strays(desired: DesiredRows, actual: ActualRows, desiredRow: AnyDesiredRow, row: AnyRow): Iterable<Unit> {
+  yield* strayElements(desired, actual, desiredRow, row);
+  yield* strayParents(desired, actual, desiredRow, row);
 }
 
 function* markedGarbage(desired: DesiredRows, actual: ActualRows, table: string): Iterable<Unit> {

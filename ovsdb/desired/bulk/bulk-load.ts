@@ -12,7 +12,8 @@ export interface BulkSession {
 }
 
 export interface BulkLoadOptions {
-  readonly transactions: Iterable<LoadTransaction>;
+  /** Undefined: the next one is not complete. */
+  readonly transactions: Iterable<LoadTransaction | undefined>;
   readonly session: BulkSession;
   /** Of text that was sent and not answered; one transaction may be more. */
   readonly maxBytes: number;
@@ -32,7 +33,7 @@ export interface LoadReply extends Pick<LoadTransaction, 'operations' | 'owners'
 export const bulkLoad = async (options: BulkLoadOptions): Promise<void> => {
   const load = new BulkLoad(options);
   for (const transaction of options.transactions) {
-    load.send(transaction);
+    if (transaction !== undefined) load.send(transaction);
     await load.whenThereIsRoom();
     if (load.isOver || !options.mayGoOn()) break;
   }
@@ -67,7 +68,7 @@ class BulkLoad {
   }
 
   async whenThereIsRoom(): Promise<void> {
-    // Replies and what the mirror is told are read in between, so that neither side waits for the other with full buffers.
+    // Replies and what the mirror is told are read in between: ovsdb-server takes no request while it has something to tell.
     await new Promise(setImmediate);
     while (this.#bytes > this.#options.maxBytes) await Promise.race(this.#underWay);
   }

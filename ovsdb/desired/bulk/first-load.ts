@@ -2,6 +2,7 @@
 import type { Clock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/error-message.ts';
 import { OutcomeUnknownError, OvsdbError } from '../../errors.ts';
+import type { RowChange } from '../../replica/row.ts';
 import type { DesiredRows } from '../desired-rows.ts';
 import { type ActualRows, isMarked } from '../plan/actual-rows.ts';
 import { allSeen } from '../reconcile/all-seen.ts';
@@ -10,6 +11,7 @@ import type { ReconcilerSession } from '../reconcile/needs.ts';
 import { type BulkSession, bulkLoad, type LoadReply } from './bulk-load.ts';
 import { emptyTables } from './emptiness.ts';
 import { type LoadedRow, loadTransactions } from './load-transactions.ts';
+import { LoadedRows } from './loaded-rows.ts';
 
 export interface FirstLoadOptions {
   readonly desired: DesiredRows;
@@ -37,6 +39,8 @@ const MAX_BYTES_UNDER_WAY = 4 * 1024 * 1024;
 
 export class FirstLoad {
   readonly #options: FirstLoadOptions;
+  /** Of a load, until all is compared. */
+  #loaded: LoadedRows | undefined;
 
   constructor(options: FirstLoadOptions) {
     this.#options = options;
@@ -53,13 +57,21 @@ export class FirstLoad {
     const tables = this.#emptyTables();
     if (tables === undefined || !isBulkSession(session)) return;
     const inserted: LoadedRow[] = [];
+    const loaded = new LoadedRows(desired, actual);
+    this.#loaded = loaded;
     const onReply = (reply: LoadReply): void => {
       onProgress();
       this.#report(reply);
-      if (reply.error === undefined) for (const row of reply.rows) inserted.push(row);
-      else if (reply.error instanceof OutcomeUnknownError) onUnknown(reply.rows, reply.error);
+      if (reply.error === undefined) {
+        for (const row of reply.rows) inserted.push(row);
+        loaded.compare(reply.rows);
+      } else if (reply.error instanceof OutcomeUnknownError) onUnknown(reply.rows, reply.error);
     };
-    const transactions = loadTransactions({ desired, actual, tables, maxOperations });
+    const all = loadTransactions({ desired, actual, tables, maxOperations });
+    const transactions = all.map((transaction) => {
+      if (transaction !== undefined) loaded.send(transaction.rows);
+      return transaction;
+    });
     try {
       await bulkLoad({ transactions, session, maxBytes: MAX_BYTES_UNDER_WAY, mayGoOn, onReply, clock });
     } catch (cause) {
@@ -70,6 +82,23 @@ export class FirstLoad {
       if (!isMarked(actual.model, table)) actual.adoptions.add(table, key, uuid);
     }
     if (mayGoOn()) await allSeen(actual.store, inserted, clock);
+  }
+
+  /** The replica has changed before all is compared. */
+  changed(changes: readonly RowChange[]): void {
+    this.#loaded?.changed(changes);
+  }
+
+  /** What is wanted has changed before all is compared, or what can be. */
+  disturb(): void {
+    this.#loaded?.disturb();
+  }
+
+  /** Whether a desired row is known to be as it is wanted. To be asked for once, when all is compared. */
+  takeSettled(): (key: string) => boolean {
+    const loaded = this.#loaded;
+    this.#loaded = undefined;
+    return (key) => loaded?.has(key) === true;
   }
 
   #emptyTables(): ReadonlySet<string> | undefined {

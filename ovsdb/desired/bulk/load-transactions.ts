@@ -41,19 +41,31 @@ export interface LoadInput {
   readonly maxOperations: number;
 }
 
-export function* loadTransactions({ desired, actual, tables, maxOperations }: LoadInput): Generator<LoadTransaction> {
+/** Undefined: the next one is not complete, and something else may be done. */
+export function* loadTransactions({
+  desired,
+  actual,
+  tables,
+  maxOperations,
+}: LoadInput): Generator<LoadTransaction | undefined> {
   const batch = new Batch(desired, actual);
   for (const wait of waitsForEmpty(tables)) batch.begin(JSON.stringify(wait));
+  let owners = 0;
   // What is withdrawn or comes meanwhile is found by the comparison.
   for (const owner of [...desired.owners()]) {
     const fragment = desired.fragment(owner);
     // Of an owner that does not get its way with a row, members may be withheld.
     if (fragment !== undefined && desired.shadowedKeys(owner).size === 0) batch.add(fragment);
+    owners += 1;
     if (batch.size >= maxOperations) yield batch.take();
+    else if (owners % OWNERS_AT_ONCE === 0) yield undefined;
   }
   batch.addLate();
   if (batch.hasRows) yield batch.take();
 }
+
+/** About a millisecond's worth. */
+const OWNERS_AT_ONCE = 64;
 
 /** So many count as one operation. */
 const BARE_ELEMENTS = 16;

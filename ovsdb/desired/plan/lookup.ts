@@ -19,9 +19,13 @@ export class Lookup {
   readonly #usable = new Map<string, Map<string, Column | undefined>>();
   readonly #existing = new Map<AnyDesiredRow, AnyRow | undefined>();
 
-  constructor(desired: DesiredRows, actual: ActualRows) {
+  /** Whether a desired row is known to be as it is wanted, with all of its members, and with nothing that does not belong there. */
+  readonly isSettled: (key: string) => boolean;
+
+  constructor(desired: DesiredRows, actual: ActualRows, isSettled: (key: string) => boolean = () => false) {
     this.desired = desired;
     this.actual = actual;
+    this.isSettled = isSettled;
   }
 
   /** Undefined for a column that cannot be compared or written. */

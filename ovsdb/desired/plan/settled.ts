@@ -8,7 +8,7 @@ import type { AnyRow } from '../../replica/row.ts';
 import type { Base, Column } from '../../schema/column.ts';
 import { isForeignRef, isRowRef, type TargetId } from '../identity.ts';
 import { memberAddress } from '../store/member-sets.ts';
-import type { AnyDesiredRow, DesiredElement, DesiredValue } from '../types.ts';
+import type { AnyDesiredRow, AnyMember, DesiredElement, DesiredValue } from '../types.ts';
 import type { MemberUnit, Unit } from '../unit.ts';
 import { isMarked } from './actual-rows.ts';
 import type { Lookup } from './lookup.ts';
@@ -26,16 +26,30 @@ export const isSettled = (lookup: Lookup, unit: Unit): boolean => {
 export function* unsettledUnits(lookup: Lookup): Iterable<Unit> {
   const { desired } = lookup;
   for (const wanted of desired.rows()) {
-    if (!isSettledRow(lookup, wanted)) yield { kind: 'row', table: wanted.table, key: wanted.key };
+    if (!lookup.isSettled(wanted.key) && !isSettledRow(lookup, wanted))
+      yield { kind: 'row', table: wanted.table, key: wanted.key };
   }
-  for (const { target, column, members } of desired.members.sets()) {
-    let set: ActualSet | undefined;
-    for (const member of members) {
-      if (set?.table !== member.table) set = actualSet(lookup, member.table, target, column);
-      if (!hasElement(lookup, set, member.value)) yield { kind: 'member', ...memberAddress(member) };
-    }
+  for (const { target, column } of desired.members.places()) {
+    if (lookup.isSettled(target)) continue;
+    for (const member of missingMembers(lookup, target, column)) yield { kind: 'member', ...memberAddress(member) };
   }
   yield* desired.patchUnits();
+}
+
+/** A row with all members that are wanted in it. */
+export const isSettledWhole = (lookup: Lookup, wanted: AnyDesiredRow): boolean => {
+  if (!isSettledRow(lookup, wanted)) return false;
+  for (const column of lookup.desired.members.columns(wanted.key))
+    for (const _missing of missingMembers(lookup, wanted.key, column)) return false;
+  return true;
+};
+
+function* missingMembers(lookup: Lookup, target: TargetId, column: string): Iterable<AnyMember> {
+  let set: ActualSet | undefined;
+  for (const member of lookup.desired.members.of(target, column)) {
+    if (set?.table !== member.table) set = actualSet(lookup, member.table, target, column);
+    if (!hasElement(lookup, set, member.value)) yield member;
+  }
 }
 
 const isSettledRow = (lookup: Lookup, wanted: AnyDesiredRow): boolean => {

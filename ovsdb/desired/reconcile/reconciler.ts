@@ -266,6 +266,7 @@ export class OvsdbReconciler<DB> implements Reconciler {
     const owners = this.#desired.ownersOf(unit);
     // What is withdrawn before that would be overlooked: it is not desired then.
     const isComparedLater = !this.#isCompared && owners.length > 0;
+    this.#load.disturb();
     if (!isComparedLater) this.#works.mark(unit, [owner, ...owners], false);
     if (unit.kind === 'row') this.#works.wake(targetToken(unit.key));
     if (unit.kind === 'row' && isNew && !isComparedLater) this.#markStrays(unit);
@@ -292,6 +293,7 @@ export class OvsdbReconciler<DB> implements Reconciler {
   }
 
   #replicaChanged(changes: readonly RowChange[]): void {
+    this.#load.changed(changes);
     if (this.#comparison !== 'due' && this.#comparison !== 'done') return;
     const input = { desired: this.#desired, actual: this.#actual, mayPrune: this.#mayPrune };
     for (const change of changes) {
@@ -325,6 +327,7 @@ export class OvsdbReconciler<DB> implements Reconciler {
     // Another server has other columns: what was left out before may be possible now.
     const isOther = supportGeneration !== this.#support;
     this.#support = supportGeneration;
+    if (isOther) this.#load.disturb();
     if (isOther || !this.#isCompared) this.#compareAll();
     else if (this.#pruning === 'due') this.#markGarbage();
     this.#flusher.request();
@@ -338,7 +341,7 @@ export class OvsdbReconciler<DB> implements Reconciler {
       return;
     }
     this.#comparison = 'done';
-    const lookup = new Lookup(this.#desired, this.#actual);
+    const lookup = new Lookup(this.#desired, this.#actual, this.#load.takeSettled());
     // What is on the list is looked at anyway, and knows then who wants it now.
     if (this.#works.size > 0) {
       for (const unit of this.#desired.units()) {
