@@ -2,6 +2,10 @@
 export class Listeners<T> {
   readonly #listeners = new Set<(value: T) => void>();
 
+  get isEmpty(): boolean {
+    return this.#listeners.size === 0;
+  }
+
   /** The result takes the listener away again. */
   add(listener: (value: T) => void): () => void {
     this.#listeners.add(listener);

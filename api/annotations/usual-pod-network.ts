@@ -2,6 +2,7 @@
  * Reads an entry of `k8s.ovn.org/pod-networks` as programs write it. Where a cluster's pods are all read at once, the schema
  * is most of the time that this takes; it has the last word on every entry that looks different.
  */
+import { remembering } from '../../base/remembering.ts';
 import {
   type Cidr,
   cidrFamily,
@@ -32,25 +33,10 @@ const read = (fields: Fields): PodNetworkEntry => {
   };
 };
 
-/**
- * What all pods of a network have in common, read once for a while.
- * @returns of a bounded number of texts
- */
-const remembering = <Value>(readText: (text: string) => Value): ((text: string) => Value) => {
-  const known = new Map<string, Value>();
-  return (one) => {
-    const before = known.get(one);
-    if (before !== undefined) return before;
-    const value = readText(one);
-    if (known.size >= MAX_REMEMBERED) known.clear();
-    known.set(one, value);
-    return value;
-  };
-};
-
+/** What all pods of a network have in common. */
 const MAX_REMEMBERED = 1024;
-const commonIp = remembering(parseIp);
-const commonCidr = remembering(parseCidr);
+const commonIp = remembering(parseIp, MAX_REMEMBERED);
+const commonCidr = remembering(parseCidr, MAX_REMEMBERED);
 
 /** One that is written beside a list is the first of it. */
 const listOrOne = <Item extends Ip | InterfaceAddress>(

@@ -339,6 +339,8 @@ export class DesiredRows<DB = Tables> {
 
   #claimBare(subject: string, address: MemberAddress, isDesired: boolean): void {
     this.members.setBare(subject, address, isDesired);
+    // As at a start, of which the units of all pods are most.
+    if (this.#changes.isEmpty) return;
     const isLeftToOthers = !isDesired && this.members.hasElement(address.target, address.column, address.element);
     if (!isLeftToOthers) this.#emit({ kind: 'member', ...address }, this.#bare.ownerOf(subject));
   }

@@ -3,6 +3,7 @@
  * of `hashedName`, whose 64 bits of FNV anyone can make collide, and a row whose name is taken cannot be inserted.
  */
 import { hash } from 'node:crypto';
+import { remembering } from '../../../base/remembering.ts';
 import type { Family } from '../../../net/ip.ts';
 import type {
   AdminRuleFact,
@@ -70,13 +71,19 @@ export const firewallOf = (rule: string): string | undefined =>
 const FIREWALL_DIGITS = 16;
 
 /** Names of Address_Set and Port_Group: letters, digits and `_`, not a digit first (ovn-nb(5)). */
-export const peerSetName = (set: string, family: Family): string => `a${digest(['peers', set, family])}`;
+export const peerSetName = (set: string, family: Family): string => PEER_SET_NAMES[family](set);
 export const blockSetName = (rule: string): string => `a${digest(['blocks', rule])}`;
-export const targetSetName = (rule: string): string => `a${digest(['targets', rule])}`;
+export const targetSetName = (rule: string): string => targetSetNames(rule);
 export const subjectSetName = (set: string, family: Family): string => `a${digest(['subjects', set, family])}`;
 export const nodeSetName = (rule: string): string => `a${digest(['nodes', rule])}`;
 export const domainSetName = (set: string, family: Family): string => `a${digest(['domains', set, family])}`;
 export const denyGroupName = (group: string, direction: PolicyDirection): string =>
   `a${digest(['deny', group, direction])}`;
+
+/** Each member of a set needs its name. */
+const MAX_NAMES = 8192;
+const peerSetNames = (family: Family) => remembering((set) => `a${digest(['peers', set, family])}`, MAX_NAMES);
+const PEER_SET_NAMES = { 4: peerSetNames(4), 6: peerSetNames(6) };
+const targetSetNames = remembering((rule) => `a${digest(['targets', rule])}`, MAX_NAMES);
 
 const digest = (parts: readonly unknown[]): string => hash('sha256', JSON.stringify(parts), 'hex').slice(0, 32);
