@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { parseWith } from '../../api/parse.ts';
 import { messageOf } from '../../base/error-message.ts';
-import { PODS } from '../../kube/resources.ts';
+import { isForbidden, isNotFound } from '../../kube/errors.ts';
+import { NAMESPACES, PODS } from '../../kube/resources.ts';
 import { CliError } from '../errors.ts';
 import type { NodeTools } from '../remote/node-tools.ts';
 import { matrixSchema, mergedMatrix, type PolicyMatrix } from './matrix.ts';
@@ -21,12 +22,24 @@ export const matrixOfNodes = async (
   const { items } = await tools.client.list(PODS, { namespace, limit: MAX_PODS + 1 });
   if (items.length > MAX_PODS)
     throw new CliError(`namespace ${namespace} has more than ${MAX_PODS} pods: ask by udnctl policy why`, 2);
+  if (items.length === 0) await requireNamespace(tools, namespace);
   const nodes = new Set(
     items.flatMap((item) => parseWith(podSchema, item, 'a pod of the API server').spec.nodeName ?? []),
   );
   const words = ['policy', 'matrix', '--output=json', ...optionOf(network), '--', namespace];
   const asked = await askAll(tools, [...nodes].sort(), words, matrixSchema);
-  return { matrix: mergedMatrix(asked.answers, asked.failed), nodes: [...nodes].sort() };
+  const waiting = items.length > 0 && nodes.size === 0 ? [`no pod of namespace ${namespace} has a node yet`] : [];
+  return { matrix: mergedMatrix(asked.answers, [...waiting, ...asked.failed]), nodes: [...nodes].sort() };
+};
+
+/** The API server lists no pods of a namespace whose name is misspelt. Who may not read namespaces is told of no pods. */
+const requireNamespace = async ({ client }: NodeTools, name: string): Promise<void> => {
+  try {
+    await client.get(NAMESPACES, { name });
+  } catch (error) {
+    if (isForbidden(error)) return;
+    throw isNotFound(error) ? new CliError(`there is no namespace ${name}`, 2) : error;
+  }
 };
 
 /** From the pods of all these nodes. */

@@ -25,7 +25,7 @@ export const matrixOutput = (matrix: PolicyMatrix, probed?: ProbeFindings): Matr
   return {
     data: probed === undefined ? matrix : { ...matrix, probes: probed },
     lines: [
-      ...(pods.length === 0 ? ['no pods'] : table.trimEnd().split('\n')),
+      ...(pods.length > 0 ? table.trimEnd().split('\n') : unknown.length > 0 ? [] : ['no pods']),
       ...differences.map(
         ({ pod, direction, peer, family, expected, programmed }) =>
           `! ${direction} of ${pod}, IPv${family}, ${peer}: policies let through ${expected}, rows ${programmed}`,

@@ -1,9 +1,10 @@
 /** Who may reach whom in a namespace, as far as the policies of pods of this node decide. */
 import type { PolicyMatrixStatus } from '../../../api/policy-status.ts';
+import type { PolicyPod } from '../../inputs/policies/types.ts';
 import { adminRulesOf, rulesAbout } from './admin-rules.ts';
 import { idOn } from './end-id.ts';
 import { isAttached } from './peer-end.ts';
-import { podEnd } from './pod-end.ts';
+import { NOT_READ, podEnd } from './pod-end.ts';
 import type { PolicyReportSources } from './sources.ts';
 
 /** Nobody reads more, and it is a question for each pair. */
@@ -20,23 +21,15 @@ export const reportPolicyMatrix = (
   network?: string,
 ): PolicyMatrixStatus => {
   const about = network === undefined ? {} : { network };
+  const refuse = (message: string): PolicyMatrixStatus => ({ pods: [], ends: [], message, ...about });
+  if (!given.policyLookup.isRead()) return refuse(NOT_READ);
+  if (given.facts.get('namespace', namespace) === undefined)
+    return refuse(`namespace ${namespace} is not known here: there is no such namespace`);
   if (network !== undefined && given.facts.get('network', network)?.role !== 'secondary')
-    return { pods: [], ends: [], message: `${network} is not a secondary network here: ask without it`, ...about };
-  const found = [...given.policyLookup.pods()].filter(
-    ([, pod]) =>
-      pod.namespace === namespace &&
-      !pod.finished &&
-      pod.isHost !== true &&
-      (network === undefined || isAttached(given.facts, pod, network)),
-  );
+    return refuse(`${network} is not a secondary network here: ask without it`);
+  const found = podsOf(given, namespace, network);
   const pods = found.map(([key]) => key).sort();
-  if (pods.length > MAX_PODS)
-    return {
-      pods: [],
-      ends: [],
-      message: `namespace ${namespace} has ${pods.length} pods, more than ${MAX_PODS}`,
-      ...about,
-    };
+  if (pods.length > MAX_PODS) return refuse(`namespace ${namespace} has ${pods.length} pods, more than ${MAX_PODS}`);
   const sources = withMemory(given);
   const local = found.filter(([, pod]) => pod.isLocal).map(([key]) => key);
   const { facts } = sources;
@@ -51,12 +44,7 @@ export const reportPolicyMatrix = (
     0,
   );
   if ((ofPolicies + ofAdmin * LOOKS_OF_ADMIN_RULE) * pods.length > MAX_LOOKS)
-    return {
-      pods: [],
-      ends: [],
-      message: `pods of namespace ${namespace} have ${ofPolicies + ofAdmin} rules here, too many for a matrix`,
-      ...about,
-    };
+    return refuse(`pods of namespace ${namespace} have ${ofPolicies + ofAdmin} rules here, too many for a matrix`);
   const ends = local
     .sort()
     .flatMap((pod) =>
@@ -69,6 +57,20 @@ export const reportPolicyMatrix = (
     );
   return { pods, ends: ends.map(withoutOthers), ...about };
 };
+
+/** Those that policies can be about. */
+const podsOf = (
+  { facts, policyLookup }: PolicyReportSources,
+  namespace: string,
+  network: string | undefined,
+): (readonly [string, PolicyPod])[] =>
+  [...policyLookup.pods()].filter(
+    ([, pod]) =>
+      pod.namespace === namespace &&
+      !pod.finished &&
+      pod.isHost !== true &&
+      (network === undefined || isAttached(facts, pod, network)),
+  );
 
 /** The same rules come again and again. */
 const withMemory = (sources: PolicyReportSources): PolicyReportSources => {

@@ -116,3 +116,14 @@ it('has a matrix of the pods that are attached to a network, by its policies', (
   });
   expect(() => parseMatrixQuestion('a?net=x')).toThrow('net');
 });
+
+it('has no matrix of what it does not know', () => {
+  const from = sources();
+  expect(reportPolicyMatrix(from, 'c').message).toBe('namespace c is not known here: there is no such namespace');
+  const early = { ...from, policyLookup: { ...from.policyLookup, isRead: () => false } };
+  expect(reportPolicyMatrix(early, 'a', FLAT)).toMatchObject({
+    pods: [],
+    message: expect.stringMatching(/not read/),
+    network: FLAT,
+  });
+});

@@ -66,8 +66,12 @@ export const podEnd = (
   const own = policyLookup.pod(pod);
   if (own === undefined) return end('unknown', notKnown(pod));
   if (own.isHost === true) return end('unknown', `${pod} is on the network of its node, where no policy isolates it`);
-  if (!own.isLocal) return end('unknown', `${pod} is on another node, whose agent knows`);
   if (own.finished) return end('unknown', `${pod} has ended`);
+  if (!own.isLocal)
+    return end(
+      'unknown',
+      own.node === undefined ? `${pod} has no node yet` : `${pod} is on another node, whose agent knows`,
+    );
   if (peer === pod) return end('open', 'what a pod sends to itself passes no policy');
   const notThere = question.network === undefined ? undefined : notAttached(facts, pod, own, question.network);
   if (notThere !== undefined) return end('unknown', notThere);
@@ -120,7 +124,7 @@ const lackingOf = (
   return kind === 'done' || kind === 'unsupported' ? {} : { notProgrammed: message ?? 'rows are not written yet' };
 };
 
-const NOT_READ = 'policies are not read from the API server yet: what was programmed before is in effect';
+export const NOT_READ = 'policies are not read from the API server yet: what was programmed before is in effect';
 
 const notKnown = (pod: string): string => `${pod} is not known here: there is no such pod`;
 

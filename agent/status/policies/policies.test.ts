@@ -28,7 +28,16 @@ const pod = (key: string, labels: PolicyPod['labels'], ips: readonly string[], m
   const addresses = ips.length === 0 ? [] : ([['red/net', ips.map(parseIp)]] as const);
   return [
     key,
-    { namespace, labels, isLocal: true, finished: false, addresses: new Map(addresses), ports: [], ...more },
+    {
+      namespace,
+      labels,
+      isLocal: true,
+      node: 'n1',
+      finished: false,
+      addresses: new Map(addresses),
+      ports: [],
+      ...more,
+    },
   ] as const satisfies readonly [string, PolicyPod];
 };
 
@@ -89,8 +98,8 @@ const sources = (more: Partial<PolicyReportSources['policyLookup']> = {}): Polic
   const pods = new Map<string, PolicyPod>([
     pod('red/web', { app: 'web' }, ['10.20.1.3']),
     pod('red/app', { app: 'app' }, ['10.20.1.4']),
-    pod('red/far', {}, ['10.20.2.3'], { isLocal: false }),
-    pod('red/new', {}, [], { isLocal: false }),
+    pod('red/far', {}, ['10.20.2.3'], { isLocal: false, node: 'n2' }),
+    pod('red/new', {}, [], { isLocal: false, node: undefined }),
     pod('plain/other', {}, []),
   ]);
   return {
@@ -229,6 +238,7 @@ const CASES: readonly (readonly [asked: string, verdict: string, message: RegExp
   ['pod=red/web&direction=Ingress&peer=red/new', 'unknown', /no address of network red_net yet/],
   ['pod=red/web&direction=Ingress&peer=red/none', 'unknown', /not known/],
   ['pod=red/far&direction=Egress&peer=red/web', 'unknown', /on another node/],
+  ['pod=red/new&direction=Egress&peer=red/web', 'unknown', /^red\/new has no node yet$/],
   ['pod=constructor/__proto__&direction=Egress&peer=red/web', 'unknown', /is not known here/],
 ];
 
