@@ -295,7 +295,5 @@ it('has the ends of the pods of this node for a matrix', () => {
   const [end] = ends.filter((one) => one.pod === 'red/web' && one.direction === 'Ingress' && one.peer === 'red/app');
   expect(end?.families[0]?.rules.map(({ id }) => id)).toEqual(['r1']);
   const many = Array.from({ length: 65 }, (_, index) => pod(`red/p${index}`, {}, []));
-  expect(reportPolicyMatrix(sources({ pods: () => many }), 'red').message).toBe(
-    'namespace red has 65 pods, more than 64',
-  );
+  expect(reportPolicyMatrix(sources({ pods: () => many }), 'red').message).toMatch(/^namespace red has 65 pods, more/);
 });
