@@ -66,8 +66,12 @@ it('what a pod of this node asks for in vain is kept, one by one', () => {
   };
   const of = (asked: Readonly<Record<string, string>>, node?: string) => project(asked, node)?.fact.ignored;
   expect(of(annotations)).toEqual([
+    {
+      ...{ nad: 'red/storage', refuses: true },
+      message:
+        'k8s.v1.cni.cncf.io/networks: red/storage: infiniband-guid: interfaces of ovn-udn are Ethernet, which has no GUID',
+    },
     { nad: 'red/storage', message: 'k8s.v1.cni.cncf.io/networks: red/storage: cni-args has no effect' },
-    { nad: 'red/storage', message: 'k8s.v1.cni.cncf.io/networks: red/storage: infiniband-guid has no effect' },
     {
       ...{ nad: 'red/storage', isUnknown: true },
       message: 'k8s.v1.cni.cncf.io/networks: red/storage: "ip" is unknown and ignored',

@@ -80,16 +80,18 @@ const readable = (
  * Section 4.1.2.1 of the specification: what cannot be followed must fail. Whoever may annotate a pod need not be allowed a port of the node:
  * admission (Pod Security Standards) looks at containers only.
  */
-const refusedIn = ({ portMappings }: NetworkSelection, where: string): readonly string[] =>
-  portMappings === undefined
+const refusedIn = ({ portMappings, infinibandGuid }: NetworkSelection, where: string): readonly string[] => [
+  ...(portMappings === undefined
     ? []
-    : [`${where}: portMappings: ports of a node are opened by hostPort of a container only`];
-
-/** Keys of the specification that no network of ours follows. */
-const unfollowedIn = ({ cniArgs, infinibandGuid }: NetworkSelection, where: string): readonly string[] => [
-  ...(cniArgs === undefined ? [] : [withoutEffect(where, 'cni-args')]),
-  ...(infinibandGuid === undefined ? [] : [withoutEffect(where, 'infiniband-guid')]),
+    : [`${where}: portMappings: ports of a node are opened by hostPort of a container only`]),
+  ...(infinibandGuid === undefined
+    ? []
+    : [`${where}: infiniband-guid: interfaces of ovn-udn are Ethernet, which has no GUID`]),
 ];
+
+/** The key that the specification lets all but those who execute plugins ignore: no network of ours follows it. */
+const unfollowedIn = ({ cniArgs }: NetworkSelection, where: string): readonly string[] =>
+  cniArgs === undefined ? [] : [withoutEffect(where, 'cni-args')];
 
 /** The pod's default interface and its routes are not the pod's to choose, and its limits have annotations of their own. */
 const unfollowedOfDefault = (
