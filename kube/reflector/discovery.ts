@@ -3,7 +3,7 @@
  * the API server (`404 page not found`), and so has each proxy in Go. None of them has a list of groups.
  */
 import { z } from 'zod';
-import { isForbidden, KubeError } from '../errors.ts';
+import { isForbidden, isNotFound, KubeError } from '../errors.ts';
 import type { KubeClient, ResourceType } from '../types.ts';
 
 type Client = Pick<KubeClient, 'request'>;
@@ -35,6 +35,25 @@ export const isListed = async (client: Client, { group, version, plural }: Serve
     throw error;
   }
 };
+
+/**
+ * Whether the API server has no definition of the kind in its store. What it serves, and its lists of that, follow the store some moments
+ * later, but whoever asks for the definition itself gets it as soon as somebody has created it.
+ * @returns false: there may be one, or it was not the API server who has answered
+ */
+export const lacksDefinition = async (client: Client, { group, plural }: Served, signal?: AbortSignal) => {
+  if (group === '') return false;
+  const name = `${plural}.${group}`;
+  try {
+    await client.request({ method: 'GET', path: `${DEFINITIONS}/${name}` }, signal);
+    return false;
+  } catch (error) {
+    // By its Status object: a proxy in front of it has pages of its own.
+    return isNotFound(error) && error.reason === 'NotFound' && error.message.includes(`"${name}" not found`);
+  }
+};
+
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 const groupsSchema = z.object({
   kind: z.literal('APIGroupList'),

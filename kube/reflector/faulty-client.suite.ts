@@ -29,6 +29,8 @@ export interface WatchFault {
 export interface FaultyClient extends Pick<KubeClient, 'list' | 'watch' | 'request'> {
   /** What it answers when it is asked for what is served; undefined: what it serves. */
   discovery: (() => unknown) | undefined;
+  /** What it answers when it is asked for a definition; undefined: what it has. */
+  definition: (() => unknown) | undefined;
   /** Faults of the next lists and watches, in order; undefined: nothing happens to that one. */
   readonly lists: (ListFault | undefined)[];
   readonly watches: (WatchFault | undefined)[];
@@ -39,12 +41,14 @@ export const createFaultyClient = (client: Pick<KubeClient, 'list' | 'watch' | '
   const [lists, watches, calls]: [FaultyClient['lists'], FaultyClient['watches'], string[]] = [[], [], []];
   const faulty: FaultyClient = {
     discovery: undefined,
+    definition: undefined,
     lists,
     watches,
     calls,
     request: async (request, signal) => {
       calls.push(`${request.method} ${request.path}`);
-      return faulty.discovery === undefined ? await client.request(request, signal) : faulty.discovery();
+      const answer = request.path.includes('/customresourcedefinitions/') ? faulty.definition : faulty.discovery;
+      return answer === undefined ? await client.request(request, signal) : answer();
     },
     list: async (resource, options, signal): Promise<KubeList> => {
       calls.push(`list${options?.continue === undefined ? '' : ' more'}`);

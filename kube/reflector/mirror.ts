@@ -6,7 +6,7 @@ import { isAbsentResource, isTooManyRequests, isTransient, isUnavailable, KubeEr
 import { keyOf } from '../object-key.ts';
 import { isAway, type Outage } from '../outage.ts';
 import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../types.ts';
-import { isListed } from './discovery.ts';
+import { isListed, lacksDefinition } from './discovery.ts';
 import { listAll } from './list-all.ts';
 import type { ReflectorObservation, ReflectorTimings } from './types.ts';
 import { type WatchEnd, watchSession } from './watch-session.ts';
@@ -126,7 +126,7 @@ const listFailed = async (
  * A server says so too while a definition is not established yet, or its own cache of definitions is not filled: what was there stays until
  * it has said so several times, and who starts then does not take it for empty, or what an earlier run has written would be removed. A
  * definition that is deleted takes its objects with it, and the watch tells of each. What would be lost by it, the server's own lists
- * have to confirm: a proxy may have answered.
+ * have to confirm: a proxy may have answered. Where the server says that it has no such definition at all, who starts asks once.
  */
 const absent = async (options: MirrorOptions, state: State, error: unknown, signal: AbortSignal): Promise<number> => {
   const { timings, observe, store, isServing, onContact, onSynced } = options;
@@ -135,7 +135,10 @@ const absent = async (options: MirrorOptions, state: State, error: unknown, sign
     return timings.doubtMs * Math.min(state.listFailures, MOST_DOUBTS);
   }
   state.absences += 1;
-  if (state.absences < (state.isKnown ? ABSENCES : ABSENCES_AT_FIRST)) {
+  if (
+    state.absences < (state.isKnown ? ABSENCES : ABSENCES_AT_FIRST) &&
+    !(await isLackedAtFirst(options, state, signal))
+  ) {
     // At a start it is the usual answer of a cluster without the definitions, and no failure.
     if (!state.isKnown) return timings.doubtMs;
     observe({ kind: 'failed', phase: 'list', error, retryInMs: timings.absentMs });
@@ -155,6 +158,9 @@ const absent = async (options: MirrorOptions, state: State, error: unknown, sign
   onSynced();
   return timings.absentMs;
 };
+
+const isLackedAtFirst = async ({ client, resource }: MirrorOptions, state: State, signal: AbortSignal) =>
+  !state.isKnown && state.absences === 1 && (await lacksDefinition(client, resource, signal));
 
 /** Why what was said is not believed. */
 const doubtOf = async ({ client, resource }: MirrorOptions, error: unknown, signal: AbortSignal): Promise<unknown> => {

@@ -206,6 +206,35 @@ describe('a resource that is not served', () => {
     expect(kinds()).toContain('absent');
   });
 
+  const failing = (code: number, text: string, reason?: string) => () => {
+    throw new KubeError('ERR_KUBE_STATUS', `GET: ${text} (${code})`, { status: code, reason });
+  };
+
+  it('is empty at once where the server has no definition of it', async () => {
+    const reflector = await start({ resource: things, optional: true });
+    expect([reflector.synced, kinds()]).toEqual([true, ['absent']]);
+    expect(bench.faulty.calls.filter((call) => call === 'list')).toHaveLength(1);
+  });
+
+  it.each([
+    ['is there, and not served yet', undefined],
+    ['is forbidden', failing(403, 'no', 'Forbidden')],
+    ['has a page of a proxy', failing(404, '"things.example.org" not found')],
+  ])('is not taken for empty at the first answer where its definition %s', async (_, refusal) => {
+    await bench.client.create(CUSTOM_RESOURCE_DEFINITIONS, crd);
+    await bench.client.create(things, { metadata: { namespace, name: 'a' }, data: { n: '1' } });
+    bench.faulty.definition = refusal;
+    bench.faulty.lists.push({ throw: absentResource() }, { throw: absentResource() });
+    const reflector = await start({ resource: things, optional: true });
+    expect([reflector.synced, kinds()]).toEqual([false, []]);
+    await bench.clock.advance(600);
+    expect([reflector.synced, bench.changes, kinds().includes('absent')]).toEqual([
+      true,
+      ['added default/a  1'],
+      false,
+    ]);
+  });
+
   it('is not taken for empty at the start before the server has said so four times in a row', async () => {
     await write('a', '1');
     const absent = { throw: absentResource() };

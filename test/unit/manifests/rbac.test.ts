@@ -49,6 +49,8 @@ import { permission, permissionsOf } from './load.ts';
 import { recordingClient } from './recording-client.ts';
 
 const CLUSTER = parseClusterConfig();
+/** Asked of a server that lacks kinds (kube/reflector/discovery.ts), as that of this test does not. */
+const DEFINITIONS = permission('apiextensions.k8s.io', 'customresourcedefinitions', 'get');
 const LABELS = { [PRIMARY_NETWORK_LABEL]: '' };
 
 let ends: (() => unknown)[] = [];
@@ -219,7 +221,9 @@ it('of the cluster manager', { timeout: 30_000 }, async () => {
       ...['allocations/networks', 'allocations/nodes', 'allocations/pods'],
     ].map((resource) => permission('k8s.ovn.org', resource, 'update')),
   ];
-  expect([...used, ...ofAdmission].toSorted()).toEqual([...permissionsOf('udn-cluster-manager')].toSorted());
+  expect([...used, DEFINITIONS, ...ofAdmission].toSorted()).toEqual(
+    [...permissionsOf('udn-cluster-manager')].toSorted(),
+  );
 });
 
 it('of the agent', { timeout: 30_000 }, async () => {
@@ -327,5 +331,5 @@ it('of the agent', { timeout: 30_000 }, async () => {
 
   // Asked of the policies of daemonset/admission.
   const ofAdmission = permission('k8s.ovn.org', 'allocations/pods', 'update');
-  expect([...used, ofAdmission].toSorted()).toEqual([...permissionsOf('udn-agent')].toSorted());
+  expect([...used, DEFINITIONS, ofAdmission].toSorted()).toEqual([...permissionsOf('udn-agent')].toSorted());
 });
