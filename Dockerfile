@@ -40,14 +40,14 @@ RUN apt-get update \
   && apt-get install -y --no-install-recommends openvswitch-common ovn-common nftables conntrack iproute2 iputils-ping curl tcpdump \
   && rm -rf /var/lib/apt/lists/*
 COPY --from=build /opt/ovn-udn/bin/udn-agent /opt/ovn-udn/bin/udnctl bin/
-COPY --from=build /opt/ovn-udn/dist/udn-agent.mjs /opt/ovn-udn/dist/netlink-worker.mjs /opt/ovn-udn/dist/udnctl.mjs dist/
-COPY --from=build /opt/ovn-udn/build/udn-cni /opt/ovn-udn/build/nlsock.node /opt/ovn-udn/build/peercred.node /opt/ovn-udn/build/memory.node /opt/ovn-udn/build/lock.node /opt/ovn-udn/build/spawn.node build/
+COPY --from=build /opt/ovn-udn/dist/udn-agent.mjs /opt/ovn-udn/dist/udn-agent.cjs /opt/ovn-udn/dist/netlink-worker.mjs /opt/ovn-udn/dist/udnctl.mjs dist/
+COPY --from=build /opt/ovn-udn/build/udn-cni /opt/ovn-udn/build/udn-agent.code /opt/ovn-udn/build/nlsock.node /opt/ovn-udn/build/peercred.node /opt/ovn-udn/build/memory.node /opt/ovn-udn/build/lock.node /opt/ovn-udn/build/spawn.node build/
 ENTRYPOINT ["/opt/ovn-udn/bin/udn-agent"]
 
 FROM runtime AS udn-cluster-manager
 COPY --from=build /opt/ovn-udn/bin/udn-cluster-manager bin/
-COPY --from=build /opt/ovn-udn/dist/udn-cluster-manager.mjs dist/
-COPY --from=build /opt/ovn-udn/build/memory.node build/
+COPY --from=build /opt/ovn-udn/dist/udn-cluster-manager.mjs /opt/ovn-udn/dist/udn-cluster-manager.cjs dist/
+COPY --from=build /opt/ovn-udn/build/udn-cluster-manager.code /opt/ovn-udn/build/memory.node build/
 USER 65532:65532
 ENTRYPOINT ["/opt/ovn-udn/bin/udn-cluster-manager"]
 

@@ -47,4 +47,5 @@ const backendsOf =
 /** Beside the folder that this file, or its bundle, is in. */
 const BUILD_FOLDER = fileURLToPath(new URL('../build', import.meta.url));
 
-await runProgram(NAME, main);
+// Nothing waits for it: bundles of daemons are no modules (program/compiled.ts).
+void runProgram(NAME, main);

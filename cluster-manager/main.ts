@@ -129,4 +129,5 @@ const releaseStart = (log: Logger): Promise<void> =>
     log.warn({ err: error }, 'startup memory not returned to the system'),
   );
 
-await runProgram(NAME, main);
+// Nothing waits for it: bundles of daemons are no modules (program/compiled.ts).
+void runProgram(NAME, main);

@@ -3,7 +3,7 @@
  * time instead of 0.34 for `udnctl --version`, and scenarios start hundreds. `bin/udnctl` and nodes of sandboxes read it
  * (`sandbox/machine/node-root.ts`). Node keeps it by version, user and contents of the program, and ignores what does not fit.
  *
- * Daemons do without: they start once, and their memory counts.
+ * Daemons have their code in a file of their own (program/compiled.ts).
  */
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { join } from 'node:path';
 
 export const COMPILE_CACHE = 'build/compile-cache';
 
-const COMMANDS = ['udnctl', 'udn-agent'];
+const COMMANDS = ['udnctl'];
 
 export const makeCompileCache = (): void => {
   rmSync(COMPILE_CACHE, { recursive: true, force: true });

@@ -53,3 +53,12 @@ export const BUNDLE = {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },
 } as const satisfies BuildOptions;
+
+/** Of a daemon: a script, which V8 takes with its code, and no module. program/compiled.ts gives it what is defined here. */
+export const DAEMON_BUNDLE = {
+  ...BUNDLE,
+  outExtension: { '.js': '.cjs' },
+  format: 'cjs',
+  banner: {},
+  define: { 'import.meta.url': '__url', 'import.meta.dirname': '__dirname' },
+} as const satisfies BuildOptions;

@@ -15,6 +15,8 @@ it('has every image of the Dockerfile, as its stages describe it', () => {
       [
         { source: 'bin/udn-cluster-manager', path: 'opt/ovn-udn/bin/udn-cluster-manager' },
         { source: 'dist/udn-cluster-manager.mjs', path: 'opt/ovn-udn/dist/udn-cluster-manager.mjs' },
+        { source: 'dist/udn-cluster-manager.cjs', path: 'opt/ovn-udn/dist/udn-cluster-manager.cjs' },
+        { source: 'build/udn-cluster-manager.code', path: 'opt/ovn-udn/build/udn-cluster-manager.code' },
         { source: 'build/memory.node', path: 'opt/ovn-udn/build/memory.node' },
       ],
     ],

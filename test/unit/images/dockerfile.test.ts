@@ -15,9 +15,13 @@ const ignored = readFileSync('.dockerignore', 'utf8')
 const matches = (file: string, pattern: RegExp): string[] =>
   [...readFileSync(file, 'utf8').matchAll(pattern)].map(([, found = '']) => found);
 
+/** What its launcher reads. */
+const partsOfDaemon = (name: string): string[] => [`dist/${name}.cjs`, `build/${name}.code`];
+
 /** What `npm run build` and `npm install` make. */
 const BUILT = new Set([
   ...PROGRAMS.map(({ name }) => `dist/${name}.mjs`),
+  ...PROGRAMS.filter(({ isDaemon }) => isDaemon).flatMap(({ name }) => partsOfDaemon(name)),
   ...['udn-cni', 'nlsock.node', 'peercred.node', 'memory.node', 'lock.node', 'spawn.node'].map(
     (name) => `build/${name}`,
   ),
@@ -86,6 +90,9 @@ describe.each(targets.filter(({ name }) => hasNode(name)))('$name', (target) => 
     const name = program.split('/').at(-1);
     expect(copied).toContain(`${ROOT}/dist/${name}.mjs`);
     expect(copied).toContain(`${ROOT}/node_modules/node/bin/node`);
+    const isDaemon = PROGRAMS.some((one) => one.name === name && one.isDaemon);
+    const parts = isDaemon ? partsOfDaemon(String(name)) : [];
+    expect(copied).toEqual(expect.arrayContaining(parts.map((part) => `${ROOT}/${part}`)));
   });
 });
 
