@@ -91,6 +91,19 @@ it('what a pod of this node asks for in vain is kept, one by one', () => {
   ]);
 });
 
+it('a key in letters that Multus takes for another one refuses the pod, also where another plugin makes the interface', () => {
+  const networks = '[{"name":"storage","IPs":["10.9.0.9"],"Cni-Args":{},"ipz":1}]';
+  const where = 'k8s.v1.cni.cncf.io/networks: red/storage';
+  const found = project({ 'k8s.v1.cni.cncf.io/networks': networks })?.fact.ignored;
+  expect(found).toEqual([
+    ...['"IPs" has to be written "ips"', '"Cni-Args" has to be written "cni-args"'].map((text) => ({
+      ...{ nad: 'red/storage', isUnknown: true, refuses: true },
+      message: `${where}: ${text}`,
+    })),
+    { nad: 'red/storage', isUnknown: true, message: `${where}: "ipz" is unknown and ignored` },
+  ]);
+});
+
 it('a pod of this node that is being deleted is seen as such', () => {
   const of = (metadata: object, nodeName = 'node1') =>
     projectPod(

@@ -2,6 +2,7 @@
 import { ApiError } from '../errors.ts';
 import { nadKey, POD_ANNOTATIONS } from '../names.ts';
 import { type NetworkSelection, parseDefaultNetworkSelection, parseNetworkSelections } from './network-selection.ts';
+import { keyMeantBy } from './selection-element.ts';
 
 /** The annotations that may have such requests. */
 export interface PodRequests {
@@ -41,6 +42,12 @@ export const ignoredRequests = (
       return [
         ...refusedIn(one, where).map((message) => ({ nad, message, refuses: true as const })),
         ...unfollowedIn(one, where).map((message) => ({ nad, message })),
+        ...misspeltIn(one, where).map((message) => ({
+          nad,
+          message,
+          isUnknown: true as const,
+          refuses: true as const,
+        })),
         ...unknownIn(one, where).map((message) => ({ nad, message, isUnknown: true as const })),
       ];
     }),
@@ -48,7 +55,10 @@ export const ignoredRequests = (
       const where = POD_ANNOTATIONS.defaultNetwork;
       const found = [...unfollowedOfDefault(one, where), ...unfollowedIn(one, where), ...unknownIn(one, where)];
       return [
-        ...refusedIn(one, where).map((message) => ({ message, refuses: true as const })),
+        ...[...refusedIn(one, where), ...misspeltIn(one, where)].map((message) => ({
+          message,
+          refuses: true as const,
+        })),
         ...found.map((message) => ({ message })),
       ];
     }),
@@ -105,8 +115,16 @@ const unfollowedOfDefault = (
 
 const withoutEffect = (where: string, key: string): string => `${where}: ${key} has no effect`;
 
+/** Who writes `IPs` wants that address, and gets it where Multus reads it: with another one the pod must not come up. */
+const misspeltIn = ({ unknownKeys = [] }: NetworkSelection, where: string): readonly string[] =>
+  unknownKeys.flatMap((key) => {
+    const meant = keyMeantBy(key);
+    return meant === undefined ? [] : [`${where}: "${key}" has to be written "${meant}"`];
+  });
+
 /** One message for all: their author may have written thousands. */
-const unknownIn = ({ unknownKeys = [] }: NetworkSelection, where: string): readonly string[] => {
+const unknownIn = (selection: NetworkSelection, where: string): readonly string[] => {
+  const unknownKeys = (selection.unknownKeys ?? []).filter((key) => keyMeantBy(key) === undefined);
   if (unknownKeys.length === 0) return [];
   const named = unknownKeys.slice(0, NAMED_KEYS).map((key) => JSON.stringify(key.slice(0, 40)));
   const more = unknownKeys.length > NAMED_KEYS ? ` and ${unknownKeys.length - NAMED_KEYS} more` : '';

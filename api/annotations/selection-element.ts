@@ -131,3 +131,8 @@ export const unknownKeysOf = (element: unknown): readonly string[] =>
   typeof element !== 'object' || element === null
     ? []
     : Object.keys(element).filter((one) => !KEYS.has(one) && !one.includes('.'));
+
+/** The key that one in other letters is taken for by Multus, as by all readers in Go: `IPs` is `ips` to it. */
+export const keyMeantBy = (unknown: string): string | undefined => KEYS_IN_SMALL.get(unknown.toLowerCase());
+
+const KEYS_IN_SMALL: ReadonlyMap<string, string> = new Map([...KEYS].map((one) => [one.toLowerCase(), one]));
