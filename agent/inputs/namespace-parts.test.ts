@@ -28,7 +28,7 @@ it.each([
   ['{}', undefined],
   ['{"deny":"","allow":""}', undefined],
   ['{"deny":"alert"}', { deny: 'alert' }],
-  ['{"deny":"info","allow":"notice","other":1}', { deny: 'info', allow: 'notice' }],
+  ['{"deny":"info","allow":"notice"}', { deny: 'info', allow: 'notice' }],
 ])('logs as %s says', (text, log) => {
   const { policy } = project({}, text);
   expect([policy.log, policy.problems]).toEqual([log, []]);
@@ -38,4 +38,19 @@ it.each(['{"deny":"loud"}', '{', '7', '{"allow":{}}'])('logs nothing, and says s
   const { policy } = project({}, text);
   expect(policy.log).toBeUndefined();
   expect(policy.problems).toMatchObject([{ object: 'Namespace/red', cause: 'object-unreadable' }]);
+});
+
+it.each([
+  ['{"Deny":"info","allow":"notice"}', { allow: 'notice' }, '"Deny" logs nothing'],
+  ['{"drop":"info"}', undefined, '"drop" logs nothing'],
+  ['{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1}', undefined, '"a", "b", "c", "d", "e" and 2 more log nothing'],
+])('warns of keys that say nothing, in %s', (text, log, message) => {
+  const { policy } = project({}, text);
+  expect(policy.log).toEqual(log);
+  expect(policy.problems).toEqual([
+    {
+      ...{ object: 'Namespace/red', severity: 'warning' },
+      message: `annotation k8s.ovn.org/acl-logging: ${message}: the keys are "deny" and "allow"`,
+    },
+  ]);
 });

@@ -31,6 +31,20 @@ const projectPolicyNamespace = ({ metadata: { name, labels = {}, annotations } }
 /** What cannot be read logs nothing. */
 const loggingOf = (text: string | undefined, name: string, problems: Problem[]): AclLogging | undefined => {
   if (text === undefined || text === '') return undefined;
-  const log = readOr(`Namespace/${name}`, problems, () => parseAclLogging(text, name));
-  return log?.deny === undefined && log?.allow === undefined ? undefined : log;
+  const object = `Namespace/${name}`;
+  const read = readOr(object, problems, () => parseAclLogging(text, name));
+  if (read === undefined) return undefined;
+  const { deny, allow, unknownKeys } = read;
+  if (unknownKeys.length > 0) problems.push({ object, severity: 'warning', message: unknownText(unknownKeys) });
+  if (deny === undefined && allow === undefined) return undefined;
+  return { ...(deny !== undefined && { deny }), ...(allow !== undefined && { allow }) };
 };
+
+/** Who writes it may write thousands of them. */
+const unknownText = (keys: readonly string[]): string => {
+  const named = keys.slice(0, NAMED_KEYS).map((key) => JSON.stringify(key.slice(0, 40)));
+  const more = keys.length > NAMED_KEYS ? ` and ${keys.length - NAMED_KEYS} more` : '';
+  return `annotation ${NAMESPACE_ANNOTATIONS.aclLogging}: ${named.join(', ')}${more} ${keys.length === 1 ? 'logs' : 'log'} nothing: the keys are "deny" and "allow"`;
+};
+
+const NAMED_KEYS = 5;

@@ -12,9 +12,17 @@ export interface AclLogging {
   readonly allow?: z.infer<typeof severity> | undefined;
 }
 
+export interface AclLoggingRead extends AclLogging {
+  /** Keys that say nothing, misspelt ones most often. */
+  readonly unknownKeys: readonly string[];
+}
+
 /** An empty severity is none. @throws ApiError that names the key and the field */
-export const parseAclLogging = (text: string, namespace: string): AclLogging =>
-  parseJsonWith(schema, text, annotationOf('Namespace', NAMESPACE_ANNOTATIONS.aclLogging, namespace));
+export const parseAclLogging = (text: string, namespace: string): AclLoggingRead => {
+  const read = parseJsonWith(schema, text, annotationOf('Namespace', NAMESPACE_ANNOTATIONS.aclLogging, namespace));
+  const { deny, allow, ...unknown } = read;
+  return { deny, allow, unknownKeys: Object.keys(unknown) };
+};
 
 const optional = z.union([severity, z.literal('').transform(() => undefined)]).optional();
-const schema = z.object({ deny: optional, allow: optional });
+const schema = z.looseObject({ deny: optional, allow: optional });
