@@ -1,19 +1,21 @@
 /**
  * Ports of a node that lead to pods (`hostPort`): who reaches them, as whom, and whose they are. Needs root and `make build`. Tenants'
- * ports are reached from their own node and in local gateway mode by VRFs, which the host's kernel may lack: not tested here.
+ * ports are reached from their own node and in local gateway mode by VRFs, which the host's kernel may lack: service-kernel.test.ts and
+ * service-kernel-local.test.ts.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { FAMILIES, parseIp } from '../../net/ip.ts';
 import type { ManifestObject, Sandbox } from '../../sandbox/index.ts';
 import { eventually } from '../../sandbox/testing/eventually.ts';
 import { python } from '../oracles/python.ts';
-import { askFrom, type RunThere, type Target } from '../oracles/reachability/service-clients.ts';
+import type { RunThere, Target } from '../oracles/reachability/service-clients.ts';
 import { applyAndWait, deletePods, useCluster } from './support/cluster/cluster.ts';
 import { layer3, namespace, plainNamespace, pod } from './support/cluster/manifests.ts';
 import { eventsOf } from './support/faults/events.ts';
 import { nodeAddress, outside } from './support/networks/north-south.ts';
 import { udp } from './support/packets/frames.ts';
 import { answeredBy, fromHost, fromOutside, fromPod, whoAnswers } from './support/services/entry-points.ts';
+import { podWithPorts, seesOutside } from './support/services/host-ports.ts';
 import { SERVED, service } from './support/services/services.ts';
 
 const NODE = 'node-1';
@@ -22,17 +24,8 @@ const WEB = 80;
 const OF_TENANT = 8088;
 const SHARED = 54_323;
 
-/** @param ports `PROTOCOL/NUMBER`, `PROTOCOL/NUMBER@HOSTIP`, `PROTOCOL/NUMBER:CONTAINERPORT` */
-const withPorts = (inNamespace: string, name: string, ports: readonly string[]): ManifestObject => {
-  const { spec, ...rest } = pod(inNamespace, name, NODE);
-  const [container] = (spec as { containers: object[] }).containers;
-  const asked = ports.map((text) => {
-    const [, protocol = '', port, own, hostIP] = /^(\w+)\/(\d+)(?::(\d+))?(?:@(.*))?$/.exec(text) ?? [];
-    const containerPort = Number(own ?? SERVED[protocol as keyof typeof SERVED]);
-    return { protocol, containerPort, hostPort: Number(port), ...(hostIP !== undefined && { hostIP }) };
-  });
-  return { ...rest, spec: { ...(spec as object), containers: [{ ...container, ports: asked }] } };
-};
+const withPorts = (namespace: string, name: string, ports: readonly string[]): ManifestObject =>
+  podWithPorts({ namespace, name, node: NODE }, ports);
 
 const tcp = (ip: string, port: number): Target => ({ ip, port, protocol: 'TCP' });
 const udpTo = (ip: string, port: number): Target => ({ ip, port, protocol: 'UDP' });
@@ -93,14 +86,6 @@ const plainCases = (cluster: () => Sandbox): void => {
   });
 
   it('shows the pod who has called', () => seesOutside(cluster(), onNode(WEB)));
-};
-
-const seesOutside = async (sandbox: Sandbox, targets: readonly Target[]): Promise<void> => {
-  const asked = targets.map((one) => ({ ...one, question: 'clientip' as const }));
-  const seen = await askFrom(fromOutside(sandbox), asked);
-  expect(new Set(seen.map(({ text }) => text.replace(/:\d+$/, '').replace(/[[\]]/g, '')))).toEqual(
-    new Set(FAMILIES.map(outside)),
-  );
 };
 
 describe('a port of the node in shared gateway mode', () => {

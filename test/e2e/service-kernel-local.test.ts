@@ -6,6 +6,7 @@
 import { onGuestKernel } from '../oracles/services/choice.ts';
 import { serviceMatrix } from '../oracles/services/suite.ts';
 import { useCluster } from './support/cluster/cluster.ts';
+import { tenantHostPorts } from './support/services/host-ports.ts';
 
 const cluster = useCluster({
   name: 'test-service-local',
@@ -15,3 +16,4 @@ const cluster = useCluster({
 });
 
 serviceMatrix(cluster, { mode: 'local', choice: onGuestKernel, patienceMs: 120_000 });
+tenantHostPorts(cluster);

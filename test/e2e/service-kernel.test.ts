@@ -9,6 +9,7 @@ import { serviceMatrix } from '../oracles/services/suite.ts';
 import { applyAndWait, useCluster } from './support/cluster/cluster.ts';
 import { nodeAddress } from './support/networks/north-south.ts';
 import { describeTarget, fromPod, whoAnswers } from './support/services/entry-points.ts';
+import { tenantHostPorts } from './support/services/host-ports.ts';
 import { SERVED, service, targetsOf } from './support/services/services.ts';
 
 const cluster = useCluster({
@@ -18,6 +19,7 @@ const cluster = useCluster({
 });
 
 serviceMatrix(cluster, { mode: 'shared', choice: onGuestKernel, patienceMs: 120_000 });
+tenantHostPorts(cluster);
 
 // Elsewhere udnctl says that the host has no way there (udnctl-services.test.ts).
 it('udnctl follows what a node sends to a tenant’s node port, by the VRF of its network', async () => {
