@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseAdminPolicy } from './admin-network-policy.ts';
 import type { AdminPolicyKind } from './admin-policy/types.ts';
+import { wildcardsOf } from './policy-names.ts';
 
 const ALL = { matchLabels: {}, matchExpressions: [] };
 const SUBJECT = { namespaces: { matchLabels: { team: 'a' } } };
@@ -204,12 +205,27 @@ describe('parseAdminPolicy', () => {
       { action: 'allow', peers: [], ports: [] },
     ]);
     const wildcard =
-      '"*.example.com" is a wildcard, and no server can be asked which names it stands for: name each of them';
+      '"*.example.com" is a wildcard, and no server can be asked which names it stands for: name each of them, or follow DNSNameResolvers by --dns-name-resolver';
     expect(findings).toEqual([
       `spec.egress[0]: ${wildcard}, and 1 more; the rule does not allow what it names so`,
       'spec.egress[1]: domainNames are only for rules that allow; the rule denies everything',
       `spec.egress[2]: ${wildcard}; the rule does not allow what it names so`,
     ]);
+  });
+
+  it('allows by wildcards where they are followed', () => {
+    const spec = {
+      ...{ priority: 1, subject: SUBJECT },
+      egress: [{ action: 'Allow', to: [{ domainNames: ['*.Example.com', 'www.example.org', '*.com'] }] }],
+    };
+    const policy = parseAdminPolicy(
+      'AdminNetworkPolicy',
+      { metadata: { name: 'n' }, spec },
+      { followsWildcards: true },
+    );
+    expect(policy.egress[0]?.peers).toEqual([{ kind: 'domains', names: ['*.example.com.', 'www.example.org.'] }]);
+    expect(policy.findings).toEqual([expect.stringContaining('"com" is not a fully qualified domain name')]);
+    expect(wildcardsOf(policy)).toEqual(['*.example.com.']);
   });
 
   it('closes the rules with too many domain names', () => {

@@ -10,6 +10,7 @@ import { V1ALPHA1_EGRESS, V1ALPHA1_INGRESS } from './admin-policy/v1alpha1.ts';
 import { V1ALPHA2_EGRESS, V1ALPHA2_INGRESS } from './admin-policy/v1alpha2.ts';
 import { metadataSchema } from './object.ts';
 import { parseWith } from './parse.ts';
+import { type NameReading, NO_WILDCARDS } from './policy-names.ts';
 
 /** Where they are served, as definitions that somebody has installed. */
 export const ADMIN_POLICIES = [
@@ -32,20 +33,24 @@ export const LAST_PRIORITY = MAX_ADMIN_PRIORITY + 1;
  * rule that cannot be read is closed, as the API asks of who meets a field that it does not know: `readRules`.
  * @throws ApiError
  */
-export const parseAdminPolicy = (kind: AdminPolicyKind, object: unknown): AdminPolicy => {
+export const parseAdminPolicy = (
+  kind: AdminPolicyKind,
+  object: unknown,
+  names: NameReading = NO_WILDCARDS,
+): AdminPolicy => {
   switch (kind) {
     case 'AdminNetworkPolicy': {
       const { metadata, spec } = parseWith(adminSchema, object, kind);
-      return { kind, ...named(metadata), tier: 'admin', priority: spec.priority, ...bodyOf(spec, V1ALPHA1) };
+      return { kind, ...named(metadata), tier: 'admin', priority: spec.priority, ...bodyOf(spec, V1ALPHA1, names) };
     }
     case 'BaselineAdminNetworkPolicy': {
       const { metadata, spec } = parseWith(baselineSchema, object, kind);
-      return { kind, ...named(metadata), tier: 'baseline', priority: LAST_PRIORITY, ...bodyOf(spec, V1ALPHA1) };
+      return { kind, ...named(metadata), tier: 'baseline', priority: LAST_PRIORITY, ...bodyOf(spec, V1ALPHA1, names) };
     }
     case 'ClusterNetworkPolicy': {
       const { metadata, spec } = parseWith(clusterSchema, object, kind);
       const tier = spec.tier === 'Admin' ? 'admin' : 'baseline';
-      return { kind, ...named(metadata), tier, priority: spec.priority, ...bodyOf(spec, V1ALPHA2) };
+      return { kind, ...named(metadata), tier, priority: spec.priority, ...bodyOf(spec, V1ALPHA2, names) };
     }
   }
 };
@@ -58,8 +63,9 @@ const named = ({ name, uid }: Pick<AdminPolicy, 'name'> & { uid?: string | undef
 const bodyOf = (
   { subject, ingress, egress }: z.output<z.ZodObject<typeof specFields>>,
   schemas: typeof V1ALPHA1,
+  names: NameReading,
 ): Pick<AdminPolicy, 'subject' | 'ingress' | 'egress' | 'findings'> => {
-  const reading: Reading = { findings: [], pairs: 0, names: 0 };
+  const reading: Reading = { ...names, findings: [], pairs: 0, names: 0 };
   return {
     subject,
     ingress: readRules(schemas.ingress, ingress, 'spec.ingress', reading),

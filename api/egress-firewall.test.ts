@@ -7,6 +7,7 @@ import {
   MAX_FIREWALL_RULES,
   parseEgressFirewall,
 } from './egress-firewall.ts';
+import { wildcardsOf } from './policy-names.ts';
 
 const parse = (spec: unknown, name = 'default') =>
   parseEgressFirewall({ metadata: { namespace: 'red', name, uid: 'u' }, spec });
@@ -133,9 +134,27 @@ it('has names that can be resolved; by others it allows nothing, and denies all'
     { action: 'allow', peers: [], ports: [] },
     ...CLOSED,
   ]);
-  const wildcard = 'is a wildcard, and no server can be asked which names it stands for: name each of them';
+  const wildcard =
+    'is a wildcard, and no server can be asked which names it stands for: name each of them, or follow DNSNameResolvers by --dns-name-resolver';
   expect(findings).toEqual([
     `spec.egress[2].to.dnsName: "*.example.com" ${wildcard}; the rule allows nothing`,
     `spec.egress[3].to.dnsName: "*.example.com." ${wildcard}; the rule denies everything`,
+  ]);
+});
+
+it('follows wildcards where it may: by one that allows, and not by one that denies', () => {
+  const egress = ['Allow', 'Deny'].map((type) => ({ type, to: { dnsName: '*.Example.com' } }));
+  const object = { metadata: { namespace: 'red', name: 'default', uid: 'u' } };
+  const read = (to: readonly object[]) =>
+    parseEgressFirewall({ ...object, spec: { egress: to } }, { followsWildcards: true });
+  expect(read(egress)).toMatchObject({
+    egress: [{ action: 'allow', peers: [{ kind: 'domains', names: ['*.example.com.'] }] }, ...CLOSED],
+    findings: [
+      'spec.egress[1].to.dnsName: "*.Example.com" is a wildcard, whose addresses are never all known: deny by names, or allow what may be reached; the rule denies everything',
+    ],
+  });
+  expect(wildcardsOf(read(egress))).toEqual(['*.example.com.']);
+  expect(read([{ type: 'Allow', to: { dnsName: '*.com' } }]).findings).toEqual([
+    'spec.egress[0].to.dnsName: "com" is not a fully qualified domain name; the rule allows nothing',
   ]);
 });

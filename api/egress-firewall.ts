@@ -4,13 +4,14 @@
  */
 import { z } from 'zod';
 import { messageOf } from '../base/error-message.ts';
-import { parseDomainName } from '../net/domain-name.ts';
+import { isWildcardName } from '../net/domain-name.ts';
 import type { AdminPeer, AdminPolicy, AdminPort, AdminRule } from './admin-policy/types.ts';
 import { ApiError } from './errors.ts';
 import { labelSelectorSchema } from './label-selector.ts';
 import { strictSelectorSchema } from './network-policy.ts';
 import { describeRef, metadataSchema, refOf } from './object.ts';
 import { parseWith } from './parse.ts';
+import { type NameReading, NO_WILDCARDS, readPolicyName } from './policy-names.ts';
 import { maskedCidrSchema } from './scalars.ts';
 
 /** A namespace has one. */
@@ -91,7 +92,7 @@ export type FirewallStatus = z.output<typeof firewallStatusSchema>;
  * A spec that cannot be read denies all: `findings` say so.
  * @throws ApiError where it is no namespace's firewall, as it has another name
  */
-export const parseEgressFirewall = (value: unknown): AdminPolicy => {
+export const parseEgressFirewall = (value: unknown, reading = NO_WILDCARDS): AdminPolicy => {
   const { metadata } = parseWith(headSchema, value, describeRef(refOf('EgressFirewall', value)));
   const { namespace, name, uid, generation = 0 } = metadata;
   return {
@@ -104,7 +105,7 @@ export const parseEgressFirewall = (value: unknown): AdminPolicy => {
       tier: 'firewall',
       priority: 0,
     },
-    ...{ subject: { pods: {} }, ingress: [], ...egressOf(value) },
+    ...{ subject: { pods: {} }, ingress: [], ...egressOf(value, reading) },
   };
 };
 
@@ -117,7 +118,7 @@ const headSchema = z.object({
   }),
 });
 
-const egressOf = (value: unknown): Pick<AdminPolicy, 'egress' | 'findings'> => {
+const egressOf = (value: unknown, reading: NameReading): Pick<AdminPolicy, 'egress' | 'findings'> => {
   try {
     const findings: string[] = [];
     const { spec } = parseWith(bodySchema, value, '');
@@ -136,7 +137,7 @@ const egressOf = (value: unknown): Pick<AdminPolicy, 'egress' | 'findings'> => {
         'ERR_API_RULE',
         `spec.egress: has ${nodeRules} rules with nodeSelector, more than ${MAX_FIREWALL_NODE_RULES}`,
       );
-    return { egress: spec.egress.map((rule, index) => ruleOf(rule, index, findings)), findings };
+    return { egress: spec.egress.map((rule, index) => ruleOf(rule, index, { ...reading, findings })), findings };
   } catch (error) {
     return { egress: [CLOSED], findings: [`${messageOf(error)}; all that leaves the cluster is denied`] };
   }
@@ -171,7 +172,11 @@ const bodySchema = z.object({
 
 type ReadRule = z.output<typeof readRule>;
 
-const ruleOf = ({ type, ports, to }: ReadRule, index: number, findings: string[]): AdminRule => {
+interface Reading extends NameReading {
+  readonly findings: string[];
+}
+
+const ruleOf = ({ type, ports, to }: ReadRule, index: number, { findings, ...reading }: Reading): AdminRule => {
   const action = type === 'Allow' ? 'allow' : 'deny';
   const refuse = (why: string): AdminPeer[] => {
     findings.push(
@@ -179,21 +184,28 @@ const ruleOf = ({ type, ports, to }: ReadRule, index: number, findings: string[]
     );
     return action === 'allow' ? [] : [{ kind: 'any' }];
   };
-  return { action, peers: peersOf(to, refuse), ports: ports.map(portOf) };
+  return { action, peers: peersOf(to, action, reading, refuse), ports: ports.map(portOf) };
 };
 
 const peersOf = (
   { cidrSelector, nodeSelector, dnsName = '' }: ReadRule['to'],
+  action: 'allow' | 'deny',
+  reading: NameReading,
   refuse: (why: string) => AdminPeer[],
 ): AdminPeer[] => {
   if (cidrSelector !== undefined) return [{ kind: 'networks', blocks: [cidrSelector] }];
   if (nodeSelector !== undefined) return [{ kind: 'nodes', nodes: nodeSelector }];
   try {
-    return [{ kind: 'domains', names: [parseDomainName(dnsName)] }];
+    const name = readPolicyName(dnsName, reading);
+    // A pod may have an address before anybody else knows it: what denies by those that are known lets its first packets out.
+    if (action === 'deny' && isWildcardName(name)) return refuse(`"${dnsName}" ${NEVER_WHOLE}`);
+    return [{ kind: 'domains', names: [name] }];
   } catch (error) {
     return refuse(messageOf(error));
   }
 };
+
+const NEVER_WHOLE = 'is a wildcard, whose addresses are never all known: deny by names, or allow what may be reached';
 
 const portOf = ({ protocol, port }: ReadRule['ports'][number]): AdminPort => ({
   ...{ kind: 'number', protocol: PROTOCOLS[protocol], port },

@@ -36,4 +36,12 @@ export const MULTI_NETWORK_POLICIES = described(
   'v1beta1',
 );
 export const EGRESS_FIREWALLS = described('k8s.ovn.org', 'egressfirewalls', 'EgressFirewall', true);
+/** Of OpenShift: its definition is installed with the plugin of CoreDNS that writes their status. */
+export const DNS_NAME_RESOLVERS = described(
+  'network.openshift.io',
+  'dnsnameresolvers',
+  'DNSNameResolver',
+  true,
+  'v1alpha1',
+);
 export const NETWORK_ID_POOLS = described('k8s.ovn.org', 'networkidpools', 'NetworkIdPool', false, 'v1alpha1');

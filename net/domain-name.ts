@@ -2,7 +2,7 @@ import { NetError } from './errors.ts';
 
 declare const domainBrand: unique symbol;
 
-/** A fully qualified name of the DNS, lower case, with the dot of the root: `www.example.com.` */
+/** A fully qualified name of the DNS, lower case, with the dot of the root: `www.example.com.`; or a wildcard of such: `*.example.com.` */
 export type DomainName = string & { readonly [domainBrand]: true };
 
 /**
@@ -27,6 +27,30 @@ export const parseDomainName = (text: string): DomainName => {
   if (labels.length < 2 || /^\d+$/.test(labels.at(-1) ?? '')) refuse('is not a fully qualified domain name');
   return `${name.toLowerCase()}.` as DomainName;
 };
+
+/**
+ * `*.example.com`: all names with one label in place of the star, which stands for the first label and for no part of one. What is below it
+ * has two labels at least, without underscores: a DNSNameResolver (network.openshift.io/v1alpha1) can have no other.
+ * @throws NetError ERR_NET_DOMAIN
+ */
+export const parseWildcardName = (text: string): DomainName => {
+  const refuse = (message: string): never => {
+    throw new NetError('ERR_NET_DOMAIN', `"${text.slice(0, MAX_NAME)}" ${message}`, text);
+  };
+  if (!text.startsWith(STAR) || text.includes('*', 1)) refuse('is not a wildcard: the star is the whole first label');
+  if (text.includes('_')) refuse('has an underscore, which no DNSNameResolver can have');
+  const below = parseDomainName(text.slice(STAR.length));
+  if (below.length > MAX_NAME - STAR.length) refuse(`is longer than ${MAX_NAME} characters`);
+  return `${STAR}${below}` as DomainName;
+};
+
+export const isWildcardName = (name: DomainName): boolean => name.startsWith(STAR);
+
+/** The wildcard itself, too: a server may be asked for it. */
+export const wildcardCovers = (wildcard: DomainName, name: DomainName): boolean =>
+  name.slice(name.indexOf('.')) === wildcard.slice(1);
+
+const STAR = '*.';
 
 /** RFC 1035, section 2.3.4: 255 octets with the lengths of all labels, that of the root too. */
 const MAX_NAME = 253;

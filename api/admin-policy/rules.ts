@@ -1,14 +1,15 @@
 /** Rules of a policy, one by one: what cannot be read closes its rule and no other. */
 import type { z } from 'zod';
 import { messageOf } from '../../base/error-message.ts';
-import { type DomainName, parseDomainName } from '../../net/domain-name.ts';
+import type { DomainName } from '../../net/domain-name.ts';
 import { ApiError } from '../errors.ts';
 import { parseWith } from '../parse.ts';
+import { type NameReading, readPolicyName } from '../policy-names.ts';
 import type { RuleFields, WrittenPeer } from './fields.ts';
 import type { AdminPeer, AdminRule } from './types.ts';
 
 /** What reading a policy's rules has come to so far. */
-export interface Reading {
+export interface Reading extends NameReading {
   /** What cannot be followed, for people. */
   readonly findings: string[];
   /** Of peers and ports, in all rules: about as many ACLs as they make on a network. */
@@ -25,14 +26,13 @@ export const readRules = (
   reading: Reading,
 ): readonly AdminRule[] =>
   list.map((value, index) => {
-    const { findings } = reading;
     const at = `${path}[${index}]`;
     try {
-      return followed(counted(checked(parseWith(schema, value, at)), reading), at, findings);
+      return followed(counted(checked(parseWith(schema, value, at)), reading), at, reading);
     } catch (error) {
       const rule = closed(value);
       const effect = rule.action === 'allow' ? 'allows nothing' : 'denies everything';
-      findings.push(`${at}: ${messageOf(error)}; the rule ${effect}`);
+      reading.findings.push(`${at}: ${messageOf(error)}; the rule ${effect}`);
       return rule;
     }
   });
@@ -64,24 +64,24 @@ const MAX_PAIRS = 4096;
 /** Each is two questions to a DNS server, again and again. */
 const MAX_NAMES = 256;
 
-const followed = ({ peers, ...rule }: RuleFields, at: string, findings: string[]): AdminRule => {
+const followed = ({ peers, ...rule }: RuleFields, at: string, reading: Reading): AdminRule => {
   const refusals: string[] = [];
   const read = peers.flatMap((peer): AdminPeer[] => {
     if (!isDomains(peer)) return [peer];
-    const names = peer.names.flatMap((name) => readName(name, refusals));
+    const names = peer.names.flatMap((name) => readName(name, reading, refusals));
     return names.length === 0 ? [] : [{ kind: 'domains', names }];
   });
   const [first, ...more] = refusals;
   if (first !== undefined)
-    findings.push(
+    reading.findings.push(
       `${at}: ${first}${more.length === 0 ? '' : `, and ${more.length} more`}; the rule does not allow what it names so`,
     );
   return { ...rule, peers: read };
 };
 
-const readName = (name: string, refusals: string[]): DomainName[] => {
+const readName = (name: string, reading: NameReading, refusals: string[]): DomainName[] => {
   try {
-    return [parseDomainName(name)];
+    return [readPolicyName(name, reading)];
   } catch (error) {
     refusals.push(messageOf(error));
     return [];
