@@ -259,6 +259,10 @@ export const PROBLEM_CAUSES = {
     summary: 'objects of the datapath wait for a port, a link or a row',
     next: 'udnctl diff shows what waits',
   },
+  'wildcards-unanswered': {
+    summary: 'wildcards of domain names stand for nothing: no DNSNameResolver says what they are',
+    next: 'check that CoreDNS has the plugin ocp_dnsnameresolver, and that both programs have the same --dns-name-resolver: docs/admin-policy.md',
+  },
 } as const satisfies Readonly<Record<string, CauseEntry>>;
 
 export type ProblemCause = keyof typeof PROBLEM_CAUSES;

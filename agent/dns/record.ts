@@ -93,7 +93,7 @@ const heldBeside = (before: DnsRecord, current: readonly Ip[], now: number): Rea
 export const MAX_ADDRESSES = 256;
 export const HELD_MS = 5 * 60_000;
 /** As long at most does a time to live count for who may have an earlier answer. */
-const MAX_HELD_MS = 60 * 60_000;
+export const MAX_HELD_MS = 60 * 60_000;
 /** As long are addresses kept without an answer. */
 export const STALE_MS = 60 * 60_000;
 /** The same for those of an agent before this one: how old they are nobody knows, and each start gives them this time anew. */

@@ -35,7 +35,8 @@ export const stateOf = ({ halves, addresses, failedSince, refusals, age }: Known
 
 const typeOf = (family: Family): string => (family === 4 ? 'A' : 'AAAA');
 
-const listText = (texts: readonly string[]): string =>
+/** The first few. */
+export const listText = (texts: readonly string[]): string =>
   texts.length <= MAX_SHOWN
     ? texts.join(', ')
     : `${texts.slice(0, MAX_SHOWN).join(', ')} and ${texts.length - MAX_SHOWN} more`;

@@ -1,6 +1,7 @@
 /** Policies whose rules have an order, as the API has them: those of administrators where somebody has installed their definitions, and firewalls. */
 import { ADMIN_POLICIES, adminPolicyKey } from '../../api/admin-network-policy.ts';
 import type { RankedKind } from '../../api/admin-policy/types.ts';
+import type { NameReading } from '../../api/policy-names.ts';
 import { EGRESS_FIREWALLS } from '../../api/resources.ts';
 import { createReflector } from '../../kube/reflector/reflector.ts';
 import type { ObjectCache, Reflector, ReflectorOptions } from '../../kube/reflector/types.ts';
@@ -24,10 +25,10 @@ interface AdminInputs {
 
 type Common = Omit<ReflectorOptions<AdminProjection>, 'project' | 'optional'>;
 
-export const createAdminInputs = (common: (resource: ResourceType) => Common): AdminInputs => {
+export const createAdminInputs = (common: (resource: ResourceType) => Common, names: NameReading): AdminInputs => {
   const all = RANKED_POLICIES.map((resource) => {
     const { kind, plural } = resource;
-    const project = (object: unknown): AdminProjection => projectAdminPolicy(kind, object);
+    const project = (object: unknown): AdminProjection => projectAdminPolicy(kind, object, names);
     const options = { ...common(resource), project, optional: true, timings: { absentMs: ABSENT_MS } };
     return { kind, plural, reflector: createReflector(options) };
   });

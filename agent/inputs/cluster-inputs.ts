@@ -1,6 +1,11 @@
 /** Mirrors of the API's objects, each reduced to what the agent needs. */
 
-import { MULTI_NETWORK_POLICIES, NETWORK_ATTACHMENT_DEFINITIONS, NETWORK_ID_POOLS } from '../../api/resources.ts';
+import {
+  DNS_NAME_RESOLVERS,
+  MULTI_NETWORK_POLICIES,
+  NETWORK_ATTACHMENT_DEFINITIONS,
+  NETWORK_ID_POOLS,
+} from '../../api/resources.ts';
 import { messageOf } from '../../base/error-message.ts';
 import { createOutage, type Outage } from '../../kube/outage.ts';
 import { partOf } from '../../kube/reflector/part-of.ts';
@@ -8,6 +13,7 @@ import { createReflector } from '../../kube/reflector/reflector.ts';
 import type { ObjectCache, Reflector, ReflectorObservation, ReflectorOptions } from '../../kube/reflector/types.ts';
 import { ENDPOINT_SLICES, NAMESPACES, NETWORK_POLICIES, NODES, PODS, SERVICES } from '../../kube/resources.ts';
 import type { KubeClient, ResourceType } from '../../kube/types.ts';
+import type { WildcardSource } from '../dns/wildcards.ts';
 import type { NamespaceFact, ServiceFact } from '../model/facts.ts';
 import { ABSENT_MS, createAdminInputs } from './admin-inputs.ts';
 import type { ClusterCaches } from './fact-feeder.ts';
@@ -23,6 +29,7 @@ import type { Problem } from './problem.ts';
 import { projectRetiredIds, type RetiredIds } from './retired-ids.ts';
 import { badService, projectService } from './service-projection.ts';
 import { badSlice, projectSlice, SLICE_INDEXES, type SliceProjection } from './slice-projection.ts';
+import { createWildcardInput } from './wildcard-input.ts';
 
 export interface ClusterInputs extends ClusterCaches {
   readonly nodes: Reflector<NodeProjection>;
@@ -34,6 +41,8 @@ export interface ClusterInputs extends ClusterCaches {
   readonly slices: Reflector<SliceProjection, 'service'>;
   /** The ids of deleted networks; a cluster of before has none. */
   readonly idPools: Reflector<RetiredIds>;
+  /** What wildcards of domain names stand for; absent: they are refused. */
+  readonly wildcards?: WildcardSource | undefined;
   /** Mirrors until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
   whenSynced(signal: AbortSignal): Promise<void>;
@@ -49,6 +58,8 @@ export interface ClusterInputsOptions {
   readonly outage?: Outage | undefined;
   /** The local node's name. */
   readonly node: string;
+  /** Where DNSNameResolvers are followed; absent: nowhere. */
+  readonly dnsNameResolver?: string | undefined;
   readonly observe: (resource: string, observation: ReflectorObservation) => void;
 }
 
@@ -56,6 +67,7 @@ export const createClusterInputs = ({
   client,
   outage = createOutage(),
   node,
+  dnsNameResolver,
   observe,
 }: ClusterInputsOptions): ClusterInputs => {
   const failures = new Map<string, string>();
@@ -81,7 +93,8 @@ export const createClusterInputs = ({
   const services = createReflector({ ...common(SERVICES), project: projectService });
   const slices = createReflector({ ...common(ENDPOINT_SLICES), project: projectSlice, indexes: SLICE_INDEXES });
   const idPools = createReflector({ ...common(NETWORK_ID_POOLS), project: projectRetiredIds, optional: true });
-  const admin = createAdminInputs(common);
+  const admin = createAdminInputs(common, { followsWildcards: dnsNameResolver !== undefined });
+  const wildcards = dnsNameResolver === undefined ? undefined : createWildcardInput(dnsNameResolver, common);
   const byName: Readonly<Record<string, Pick<Reflector<unknown>, 'run' | 'whenSynced' | 'synced'>>> = {
     networkidpools: idPools,
     nodes,
@@ -93,6 +106,7 @@ export const createClusterInputs = ({
     [MULTI_NETWORK_POLICIES.plural]: multi,
     ...admin.reflectors,
     endpointslices: slices,
+    ...(wildcards && { [DNS_NAME_RESOLVERS.plural]: wildcards.reflector }),
   };
   const all = Object.values(byName);
   const localPods = partOf(pods, ({ pod }) => pod);
@@ -104,6 +118,7 @@ export const createClusterInputs = ({
     services,
     slices,
     idPools,
+    wildcards: wildcards?.source,
     policies: policyCaches(policies, admin.caches, { nodes, namespaces, pods, multi }),
     run: async (signal) => {
       await Promise.all(all.map((reflector) => reflector.run(signal)));

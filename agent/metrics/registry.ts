@@ -104,6 +104,17 @@ export const AGENT_METRICS = {
     labels: ['result'],
     use: 'capacity: about two per name and time to live, and no more than 100 per second',
   },
+  udn_agent_wildcards: {
+    type: 'gauge',
+    help: 'Wildcards of domain names that rules of policies follow, by state: answered, unanswered, unfollowed.',
+    labels: ['state'],
+    use: 'alert: `state="unfollowed"` above 0 for 15 minutes; `udnctl problems` says why',
+  },
+  udn_agent_wildcard_addresses: {
+    type: 'gauge',
+    help: 'Addresses that these wildcards stand for.',
+    use: 'capacity: each is an element of an address set per network that has such a rule',
+  },
   udn_agent_ovsdb_connected: {
     type: 'gauge',
     help: '1 while the database can be reached.',

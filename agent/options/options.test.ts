@@ -112,6 +112,15 @@ it('reads the DNS servers', () => {
   expect(() => serversOf('--dns-servers', 'dns.example.com')).toThrow('--dns-servers: "dns.example.com"');
 });
 
+it('follows DNSNameResolvers in a namespace, or none', () => {
+  const namespaceOf = (text: string) => {
+    const command = parseAgentCommand(['--node', 'n1'], { UDN_DNS_NAME_RESOLVER: text });
+    return command.kind === 'run' ? command.options.dnsNameResolver : undefined;
+  };
+  expect([namespaceOf('ovn-udn'), namespaceOf('none'), namespaceOf('')]).toEqual(['ovn-udn', undefined, undefined]);
+  expect(() => namespaceOf('true/false')).toThrow('--dns-name-resolver "true/false" is not the name of a namespace');
+});
+
 it('takes ports that no pod gets, or none', () => {
   const reservedOf = (...args: string[]) => {
     const command = parseAgentCommand(['--node', 'n', ...args], {});

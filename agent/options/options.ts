@@ -3,6 +3,7 @@ import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { commaList } from '../../api/scalars.ts';
 import { messageOf } from '../../base/error-message.ts';
 import { type Ip, parseIp } from '../../net/ip.ts';
+import { DNS_NAME_RESOLVER_FLAG, readDnsNameResolver } from '../../program/dns-name-resolver.ts';
 import { UsageError } from '../../program/errors.ts';
 import {
   CLUSTER_FLAGS,
@@ -58,6 +59,8 @@ export interface AgentOptions extends ServiceOptions {
   readonly connectionsPerNetwork: number | undefined;
   /** Empty: those of resolv.conf. */
   readonly dnsServers: readonly DnsServer[];
+  /** Namespace of DNSNameResolvers; absent: wildcards of domain names are refused. */
+  readonly dnsNameResolver: string | undefined;
   readonly cluster: ClusterConfig;
 }
 
@@ -80,6 +83,7 @@ export type CleanupOptions = Omit<
   | keyof ServiceOptions
   | 'connectionsPerNetwork'
   | 'dnsServers'
+  | 'dnsNameResolver'
 >;
 
 export type AgentCommand =
@@ -139,6 +143,7 @@ const FLAGS: readonly Flag[] = [
     defaultText: 'a sixteenth of nf_conntrack_max',
   },
   ...DNS_FLAGS,
+  DNS_NAME_RESOLVER_FLAG,
   ...CLUSTER_FLAGS,
 ];
 
@@ -200,6 +205,7 @@ const readOptions = (flags: Flags): AgentOptions => {
     ...readServiceOptions(flags),
     connectionsPerNetwork: readConnections(flags.text('connections-per-network')),
     dnsServers: readDnsServers(flags),
+    dnsNameResolver: readDnsNameResolver(flags),
     ...readLocal(flags),
   };
 };

@@ -6,7 +6,6 @@ import type { CniHandler } from '../cni/handler.ts';
 import type { OvsPorts } from '../cni/ovs-ports.ts';
 import type { PluginKeeper } from '../cni/plugin-keeper.ts';
 import type { ConnectionUsage } from '../connections/usage.ts';
-import { problemsOfDomains } from '../dns/observe.ts';
 import type { Domains } from '../dns/start.ts';
 import type { EncryptionState } from '../encryption/encryption.ts';
 import type { PeerWatch } from '../encryption/peers.ts';
@@ -49,7 +48,7 @@ export interface Parts {
   readonly cluster: ClusterConfig;
   readonly networkRendering: LocalSettings['networkRendering'];
   readonly reconcilers: Reconcilers;
-  readonly domains: Pick<Domains, 'names'>;
+  readonly domains: Pick<Domains, 'names' | 'problems'>;
 }
 
 /** What the status server reads, always as it is at the moment. */
@@ -115,7 +114,7 @@ export const reportSources = ({
       .problems()
       .map((message): Problem => ({ object: `Node/${node}`, message, cause: 'tunnels-not-encrypted' })),
     ...peers.problems(),
-    ...problemsOfDomains(node, domains.names),
+    ...domains.problems(node),
     ...drift.problems(node),
     ...problemsOfWires(node, core.facts),
     ...problemsOfVersions(node, daemonVersions(databases)),

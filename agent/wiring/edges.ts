@@ -100,6 +100,7 @@ const openApi = async (
     client,
     outage,
     node,
+    dnsNameResolver: options.dnsNameResolver,
     observe: (resource, observation) => logReflector(log, resource, observation),
   });
   const stop = new AbortController();

@@ -46,7 +46,7 @@ export const programNode = (
   const { options, buildFolder, log } = context;
   const { cluster, southboundRemote, networkRendering } = options;
   const { inputs, databases, writer, emitPodEvent, emitServiceEvent, emitNodeEvent, emitPolicyEvent, metrics } = edges;
-  const domains = startDomains(options, { databases, metrics }, log);
+  const domains = startDomains(options, { databases, metrics, wildcards: inputs.wildcards }, log);
   const core = startCore({
     settings: {
       ...{ node: local.name, cluster, encapIps: local.encapIps, southboundRemote },

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseClusterConfig } from '../../../api/cluster-config.ts';
 import { parseCidr } from '../../../net/cidr.ts';
+import { parseWildcardName } from '../../../net/domain-name.ts';
 import { parseIp } from '../../../net/ip.ts';
 import type { PolicyPod } from '../../inputs/policies/types.ts';
 import type { Problem } from '../../inputs/problem.ts';
@@ -179,6 +180,20 @@ describe('a firewall', () => {
     expect(reportPodEnd(asked, { pod: 'red/web', direction: 'Ingress', peer: '198.51.100.1' }).notFollowed).toBe(
       undefined,
     );
+  });
+
+  it('names with an answer a wildcard that nobody has answered for, and none that somebody has', () => {
+    const name = parseWildcardName('*.example.com');
+    const its = sources(false, [firewall(2, { action: 'allow', peers: { kind: 'domains', sets: ['d1'] } })]);
+    its.facts.set('domainSet', 'd1', { network: 'red_net', name, isForFirewalls: true });
+    const problem = 'no plugin has answered yet';
+    const unanswered = { ...its, domainState: () => ({ kind: 'unresolved', addresses: [], problem }) as const };
+    expect(ask(unanswered, '198.51.100.1')).toMatchObject({
+      ...{ verdict: 'denied' },
+      notFollowed: [`${POLICY}: *.example.com: no plugin has answered yet; the rule allows nothing by it`],
+    });
+    const answered = { ...its, domainState: () => ({ kind: 'resolved', addresses: [] }) as const };
+    expect(ask(answered, '198.51.100.1').notFollowed).toBe(undefined);
   });
 
   it('is listed with what of it cannot be followed, and nothing of others or of notes', () => {

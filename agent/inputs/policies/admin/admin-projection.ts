@@ -2,6 +2,7 @@
 import { adminPolicyKey, parseAdminPolicy } from '../../../../api/admin-network-policy.ts';
 import type { AdminPolicy, RankedKind } from '../../../../api/admin-policy/types.ts';
 import { parseEgressFirewall } from '../../../../api/egress-firewall.ts';
+import { NO_WILDCARDS } from '../../../../api/policy-names.ts';
 import type { Problem } from '../../problem.ts';
 
 export interface AdminProjection {
@@ -10,8 +11,8 @@ export interface AdminProjection {
 }
 
 /** @throws ApiError where nobody can know whom it is about: it decides nothing then */
-export const projectAdminPolicy = (kind: RankedKind, object: unknown): AdminProjection => {
-  const policy = kind === 'EgressFirewall' ? parseEgressFirewall(object) : parseAdminPolicy(kind, object);
+export const projectAdminPolicy = (kind: RankedKind, object: unknown, names = NO_WILDCARDS): AdminProjection => {
+  const policy = kind === 'EgressFirewall' ? parseEgressFirewall(object, names) : parseAdminPolicy(kind, object, names);
   const problems = policy.findings.map(
     (message): Problem => ({
       ...{ object: adminPolicyKey(policy), message, cause: 'object-unreadable' },
