@@ -61,6 +61,7 @@ const run = async (options: Options, signal: AbortSignal): Promise<void> => {
     events,
     cluster,
     limits,
+    dnsNameResolver: options.dnsNameResolver,
     observe: (observation) => {
       metrics.observe(observation);
       logObservation(observation);

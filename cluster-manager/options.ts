@@ -1,5 +1,6 @@
 /** The command line of `udn-cluster-manager`. */
 import type { ClusterConfig } from '../api/cluster-config.ts';
+import { DNS_NAME_RESOLVER_FLAG, readDnsNameResolver } from '../program/dns-name-resolver.ts';
 import { UsageError } from '../program/errors.ts';
 import {
   CLUSTER_FLAGS,
@@ -28,6 +29,8 @@ export interface Options {
   readonly logLevel: LogLevel;
   readonly cluster: ClusterConfig;
   readonly limits: NetworkLimits;
+  /** Namespace of DNSNameResolvers; absent: wildcards of domain names are not followed. */
+  readonly dnsNameResolver: string | undefined;
 }
 
 export interface LeaseOptions {
@@ -72,6 +75,7 @@ export const parseCommand = (args: readonly string[], env: Environment): Command
         maxNetworks: readMost('--max-networks', flags.text('max-networks')),
         maxNetworksPerNamespace: readMost(PER_NAMESPACE_FLAG, flags.text('max-networks-per-namespace')),
       },
+      dnsNameResolver: readDnsNameResolver(flags),
     },
   };
 };
@@ -155,6 +159,7 @@ const FLAGS: readonly Flag[] = [
     help: 'maximum number of networks in each namespace; networks of the cluster do not count',
     defaultText: `${MOST_NETWORKS}`,
   },
+  DNS_NAME_RESOLVER_FLAG,
   ...METRICS_FLAGS,
   LOG_LEVEL_FLAG,
   ...CLUSTER_FLAGS,

@@ -18,12 +18,7 @@ import { createAddressWaiters } from './address-waiters.ts';
 import { reportConflicts } from './allocation-conflicts.ts';
 import { createMirrors, type MirrorObservation, type Mirrors } from './caches.ts';
 import { claimReconciler } from './claim-controller.ts';
-import {
-  type FirewallContext,
-  firewallNewsReconciler,
-  firewallReconciler,
-  followFirewalls,
-} from './firewall-controller.ts';
+import { firewallNewsReconciler, firewallReconciler, followFirewalls } from './firewall-controller.ts';
 import { IdKeeper, type IdObservation } from './id-keeper.ts';
 import { adoptPool, type FoundPool, heldMessage, whenFound } from './id-pool.ts';
 import { nadReconciler } from './nad-controller.ts';
@@ -35,7 +30,7 @@ import { nodeReconciler } from './node-controller.ts';
 import { createOwnWrites } from './own-writes.ts';
 import { podReconciler } from './pod-controller.ts';
 import { createPodUsers } from './pod-users.ts';
-import { createFirewalls, warnOfPolicies } from './policy-warnings.ts';
+import { createPolicies, type Policies } from './policies.ts';
 import { createProblemReporter, type ProblemReporter } from './problem-reporter.ts';
 import { createReportFreshness } from './report-freshness.ts';
 import { silenceReconciler } from './silence-controller.ts';
@@ -52,6 +47,8 @@ export interface ManagerOptions {
   readonly cluster: ClusterConfig;
   /** Default: as many networks as there are ids. */
   readonly limits?: NetworkLimits | undefined;
+  /** Namespace of DNSNameResolvers; absent: wildcards of domain names are not followed. */
+  readonly dnsNameResolver?: string | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: (() => number) | undefined;
   /** Called with everything that operators want to see. */
@@ -69,7 +66,8 @@ export type ControllerName =
   | 'silence'
   | 'pod'
   | 'claim'
-  | 'slice';
+  | 'slice'
+  | 'wildcard';
 
 export type ManagerObservation =
   | { readonly source: 'mirror'; readonly about: MirrorObservation }
@@ -106,7 +104,7 @@ export const createManager = (options: ManagerOptions): Manager => {
   let queues: Queues | undefined;
   let ids: IdKeeper | undefined;
 
-  const start = (found: FoundPool, firewalls: Firewalls, signal: AbortSignal): Queues => {
+  const start = (found: FoundPool, policies: Policies, signal: AbortSignal): Queues => {
     const recovered = recoverState(mirrors, cluster, limits, found);
     state = recovered.state;
     if (recovered.lost !== undefined) observe({ source: 'ids', about: { kind: 'lost', error: recovered.lost } });
@@ -123,7 +121,7 @@ export const createManager = (options: ManagerOptions): Manager => {
     };
     return startControllers(
       { client, writer, problems, clock, caches: mirrors.caches, state, waiting, ownWrites: createOwnWrites() },
-      { unanswered, keepIds, outage, firewalls, random: random ?? Math.random, signal },
+      { unanswered, keepIds, outage, ...policies, random: random ?? Math.random, signal },
       queueMaker({ clock, random, observe }),
     );
   };
@@ -148,12 +146,12 @@ export const createManager = (options: ManagerOptions): Manager => {
     idle,
     run: async (signal) => {
       const problems = createProblemReporter(events);
-      const policies = { client, outage, clock, random, problems, observe: observeMirror };
-      const firewalls = createFirewalls(policies);
-      const mirroring = Promise.all([mirrors.run(signal), warnOfPolicies(policies, signal), firewalls.run(signal)]);
+      const common = { client, outage, clock, random, problems, observe: observeMirror };
+      const policies = createPolicies({ ...common, writer }, options.dnsNameResolver);
+      const mirroring = Promise.all([mirrors.run(signal), policies.run(signal)]);
       try {
         await mirrors.whenSynced(signal);
-        queues = start(await whenFound({ client, clock, onError: idsFailed }, signal), firewalls, signal);
+        queues = start(await whenFound({ client, clock, onError: idsFailed }, signal), policies, signal);
         const working = Promise.all(Object.values(queues).map((queue) => queue.run(signal)));
         await Promise.race([idle(), working]);
         if (!signal.aborted) observe({ source: 'caught-up' });
@@ -258,11 +256,9 @@ const laneOf = (key: string): string => {
   return third === undefined && first !== 'ClusterUserDefinedNetwork' ? first : second;
 };
 
-type Queues = Readonly<Record<ControllerName, WorkQueue>>;
-type Firewalls = FirewallContext['firewalls'];
+type Queues = Readonly<Record<Exclude<ControllerName, 'wildcard'>, WorkQueue>> & { readonly wildcard?: WorkQueue };
 
-interface Beside {
-  readonly firewalls: Firewalls;
+interface Beside extends Policies {
   readonly unanswered: Unanswered;
   /** @param came called when ids can be assigned that could not be before */
   readonly keepIds: (came: () => void) => IdKeeper;
@@ -273,7 +269,7 @@ interface Beside {
 
 const startControllers = (
   base: Omit<ControllerContext, 'enqueue' | 'ids'>,
-  { unanswered, keepIds, outage, firewalls, random, signal }: Beside,
+  { unanswered, keepIds, outage, firewalls, wildcards, whenSynced, random, signal }: Beside,
   createQueue: (controller: ControllerName, reconcile: Reconcile) => WorkQueue,
 ): Queues => {
   const { udns, cudns } = base.caches;
@@ -333,7 +329,14 @@ const startControllers = (
     pod: createQueue('pod', podReconciler(context, waiters)),
     claim: createQueue('claim', claimReconciler(context)),
     slice: createQueue('slice', sliceReconciler(context)),
+    ...(wildcards && { wildcard: createQueue('wildcard', wildcards.reconcile) }),
   };
+  // What is used by nobody is deleted: so nothing is, before all users are known.
+  if (wildcards !== undefined)
+    void whenSynced(signal).then(
+      () => wildcards.follow((key) => queues.wildcard?.add(key)),
+      () => undefined,
+    );
   const triggers = followFirewalls({ ...context, firewalls });
   followCaches({ ...context, views, creations, users, waiters, freshness });
   return queues;

@@ -6,6 +6,7 @@ import { parseClusterConfig } from '../../api/cluster-config.ts';
 import { crdFiles } from '../../api/crd/crds.ts';
 import {
   CLUSTER_USER_DEFINED_NETWORKS,
+  DNS_NAME_RESOLVERS,
   EGRESS_FIREWALLS,
   IPAM_CLAIMS,
   NETWORK_ATTACHMENT_DEFINITIONS,
@@ -37,6 +38,7 @@ const RESOURCES: Readonly<Record<string, ResourceType>> = {
   NodeNetworkReport: NODE_NETWORK_REPORTS,
   NetworkIdPool: NETWORK_ID_POOLS,
   EndpointSlice: ENDPOINT_SLICES,
+  DNSNameResolver: DNS_NAME_RESOLVERS,
 };
 
 export interface TestCluster {
@@ -65,6 +67,8 @@ export interface TestCluster {
 export interface TestClusterOptions {
   readonly config?: ClusterConfig;
   readonly limits?: NetworkLimits;
+  /** Namespace of DNSNameResolvers. */
+  readonly dnsNameResolver?: string;
   /** Of the manager. Default: what is tried again after a while is tried again at once. */
   readonly clock?: Clock;
   /** Of the manager's waiting times. */
@@ -102,6 +106,7 @@ export const createTestCluster = async (options: TestClusterOptions = {}): Promi
       events: { record: (event) => events.push(event), flush: () => Promise.resolve() },
       cluster: config,
       limits: options.limits,
+      dnsNameResolver: options.dnsNameResolver,
       observe: (observation) => observations.push(observation),
     });
     running = { manager, stop, ended: manager.run(stop.signal) };
