@@ -26,6 +26,9 @@
 {{- range $name, $value := .Values.settings }}
 {{ printf "UDN_%s" (snakecase $name | upper) }}: {{ $value | quote }}
 {{- end }}
+{{- if (default dict .Values.dnsNameResolver).follow }}
+UDN_DNS_NAME_RESOLVER: {{ .Release.Namespace | quote }}
+{{- end }}
 {{- range $name, $value := .Values.variables }}
 {{ $name }}: {{ $value | quote }}
 {{- end }}

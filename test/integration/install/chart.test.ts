@@ -115,6 +115,28 @@ describe('the chart', () => {
     for (const [name, object] of kustomized) expect(ours.get(name), name).toEqual(object);
   });
 
+  it('with wildcards of domain names it is what kustomize makes of the component', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'overlay-'));
+    const kubectl = await createKubectl('');
+    try {
+      const [base, component] = ['daemonset', 'daemonset/with-dns-names'].map((path) =>
+        relative(folder, resolve(path)),
+      );
+      await writeFile(
+        join(folder, 'kustomization.yaml'),
+        `namespace: ovn-udn\nresources: [${base}]\ncomponents: [${component}]\n`,
+      );
+      const kustomized = comparable(objectsOf(await kubectl.run('kustomize', folder)));
+      const ours = comparable(await rendered('--set', 'dnsNameResolver.follow=true'));
+      expect([...kustomized.keys()]).toContain('Role/udn-agent-dns-names');
+      expect([...ours.keys()].sort()).toEqual([...kustomized.keys()].sort());
+      for (const [name, object] of kustomized) expect(ours.get(name), name).toEqual(object);
+    } finally {
+      await kubectl.close();
+      await rm(folder, { recursive: true });
+    }
+  });
+
   it('with monitoring it is what kustomize makes of the component', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'overlay-'));
     const kubectl = await createKubectl('');

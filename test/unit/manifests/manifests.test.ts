@@ -59,7 +59,8 @@ it('the kustomization names every file of the folder', () => {
     // A component is for overlays; others are applied by themselves.
     .filter(
       (file) =>
-        file !== 'kustomization.yaml' && !/^(?:monitoring|ovn|with-ovn|uninstall|uninstall-with-ovn)\//.test(file),
+        file !== 'kustomization.yaml' &&
+        !/^(?:monitoring|ovn|with-ovn|with-dns-names|uninstall|uninstall-with-ovn)\//.test(file),
     );
   expect(readKustomization().resources.toSorted()).toEqual(files.toSorted());
 });
