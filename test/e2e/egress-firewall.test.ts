@@ -24,6 +24,7 @@ import {
   type Port,
   readMembers,
 } from './support/policies/members.ts';
+import { RESOLVER_SETTING, resolversIn, serveResolvers, tellOf } from './support/policies/name-resolver.ts';
 import { app, EVERY, withPolicies } from './support/policies/with-policies.ts';
 import { backend, clusterIps, handMadeSlice, service } from './support/services/services.ts';
 import { expectNoDifference } from './support/state/no-difference.ts';
@@ -35,7 +36,7 @@ const TCP: readonly Port[] = [['TCP', 8080]];
 const UDP: readonly Port[] = [['UDP', 8081]];
 const HOST_PORT = 18_091;
 const NODE_PORT = 30_191;
-const cluster = useCluster({ name: 'test-egress-firewall', ipFamily: 'dual' });
+const cluster = useCluster({ name: 'test-egress-firewall', ipFamily: 'dual', settings: RESOLVER_SETTING });
 
 let members: ReadonlyMap<string, Member>;
 let before: readonly (readonly string[])[];
@@ -116,6 +117,7 @@ const ENTRY = service('plain', 'entry', {
 });
 
 beforeAll(async () => {
+  await serveResolvers(cluster());
   await applyAndWait(cluster(), [
     ...['red', 'green'].map((name) => namespace(name)),
     plainNamespace('plain'),
@@ -194,6 +196,24 @@ it('let out to nodes by their labels', async () => {
   });
 });
 
+it('let out by a wildcard what pods have been told of its names, for as long as that counts', async () => {
+  const wildcard = '*.example.com';
+  const byName = firewalls([{ type: 'Allow', to: { dnsName: wildcard }, ports: HTTP }, ...DENY_REST]);
+  await withPolicies(cluster(), byName, async () => {
+    await expectApplied();
+    await expectAnswers(cluster(), atOutside(undefined, TCP));
+    // Whoever owns a name tries for pods, too.
+    const servers = POLICY_TENANTS.flatMap((tenant) => member(`${tenant}-server`).addresses);
+    await tellOf(cluster(), wildcard, 'www.example.com.', [...OUTSIDE, ...servers]);
+    await expectAnswers(cluster(), [...atOutside('outside', TCP), ...atOutside(undefined, UDP), ...inside()]);
+    await tellOf(cluster(), wildcard, 'www.example.com.', OUTSIDE, 600);
+    await expectAnswers(cluster(), atOutside(undefined, TCP));
+    await tellOf(cluster(), wildcard, 'www.example.org.', OUTSIDE);
+    await expectAnswers(cluster(), atOutside(undefined, TCP));
+  });
+  await eventually(async () => expect(await resolversIn(cluster())).toEqual([]));
+});
+
 /** What the host would make of them is another question: in local gateway mode it sends them on. */
 it('are about what goes around the router to the host, too', async () => {
   const around = () =>
@@ -220,8 +240,10 @@ it('open nothing that a network policy closes, and no network policy opens what 
 });
 
 it('hold while agents restart, and leave nothing when they are gone', async () => {
-  await withPolicies(cluster(), firewalls([...ALLOW_OUTSIDE, ...DENY_REST]), async () => {
-    const holds = () => expectAnswers(cluster(), [...atOutside('outside', TCP), ...atOutside(undefined, UDP)]);
+  const byName = { type: 'Allow', to: { dnsName: '*.example.com' }, ports: [{ protocol: 'UDP', port: 8081 }] };
+  await withPolicies(cluster(), firewalls([...ALLOW_OUTSIDE, byName, ...DENY_REST]), async () => {
+    await tellOf(cluster(), '*.example.com', 'www.example.com.', OUTSIDE);
+    const holds = () => expectAnswers(cluster(), [...atOutside('outside', [...TCP, ...UDP]), ...atHost(undefined)]);
     await holds();
     const known = await Promise.all(NODES.map((node) => ownedRows(cluster(), node)));
     await Promise.all(
