@@ -1,6 +1,6 @@
 /**
  * DNSNameResolver, `network.openshift.io/v1alpha1`: what a plugin of CoreDNS (`ocp_dnsnameresolver`) has answered to pods about names that a
- * wildcard covers. The cluster manager makes one per wildcard, the plugin writes its status, and agents read it (docs/adr/0135).
+ * wildcard covers. The cluster manager makes one per wildcard, the plugin writes its status, and agents read it (docs/adr/0136).
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';

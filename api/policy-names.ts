@@ -5,7 +5,7 @@ import type { AdminPolicy } from './admin-policy/types.ts';
 import { ApiError } from './errors.ts';
 
 export interface NameReading {
-  /** By DNSNameResolvers (docs/adr/0135). */
+  /** By DNSNameResolvers (docs/adr/0136). */
   readonly followsWildcards: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Keeps a DNSNameResolver of each wildcard that a policy has, in one namespace: the plugin of CoreDNS writes into its status what it answers to
- * pods, and agents read that (docs/adr/0135). What does not have our label is never touched.
+ * pods, and agents read that (docs/adr/0136). What does not have our label is never touched.
  */
 import { z } from 'zod';
 import { RESOLVER_LABEL } from '../../api/dns-name-resolver.ts';
