@@ -35,20 +35,20 @@ describe('a DNSNameResolver', () => {
               { ip: '2001:db8::1', ttlSeconds: 60, lastLookupTime: at },
             ],
           },
-          {
-            conditions: [{ ...condition, lastTransitionTime: at, status: 'True', reason: 'NXDOMAIN' }],
-            dnsName: 'old.example.com.',
-            resolutionFailures: 2,
-            resolvedAddresses: [{ ip: '192.0.2.2', ttlSeconds: 5, lastLookupTime: at }],
-          },
         ],
       },
     };
     expect(dnsNameResolverName(WILDCARD)).toBe(recorded.metadata.name);
     expect(parseDnsNameResolver(recorded)).toMatchObject({
-      ...{ names: 2, findings: [] },
-      addresses: ['192.0.2.1', '2001:db8::1', '192.0.2.2'].map((ip) => ({ ip, answered: Date.parse(at) })),
+      ...{ names: 1, findings: [] },
+      addresses: ['192.0.2.1', '2001:db8::1'].map((ip) => ({ ip, answered: Date.parse(at) })),
     });
+  });
+
+  it('has the addresses of a name whose last questions have failed: the plugin keeps them for a while', () => {
+    const conditions = [{ type: 'Degraded', status: 'True', reason: 'NXDOMAIN', message: 'Non-Existent Domain' }];
+    const degraded = { ...entry('old.example.com.', address('192.0.2.2')), conditions, resolutionFailures: 2 };
+    expect(parse(degraded)).toMatchObject({ names: 1, addresses: [{ ip: '192.0.2.2' }], findings: [] });
   });
 
   it.each([undefined, null, {}, { resolvedNames: null }])('has none with the status %j', (status) =>
