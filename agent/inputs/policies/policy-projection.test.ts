@@ -77,3 +77,15 @@ describe('projectPolicy', () => {
     expect(stateless.policy.stateless).toBe(true);
   });
 });
+
+it.each([
+  ['true', true, []],
+  ['false', false, []],
+  ['yes', false, ['annotation k8s.ovn.org/acl-stateless: "yes" is neither "true" nor "false": its rules are stateful']],
+])('takes acl-stateless "%s"', (value, stateless, notes) => {
+  const annotations = { 'k8s.ovn.org/acl-stateless': value };
+  const object = { metadata: { namespace: 'red', name: 'p', annotations }, ...{ spec: { podSelector: {} } } };
+  const { policy, problems } = projectPolicy(object);
+  expect([policy.stateless, problems.map(({ message }) => message)]).toEqual([stateless, notes]);
+  expect(problems.every(({ severity }) => severity === 'warning')).toBe(true);
+});

@@ -39,9 +39,19 @@ export const projectPolicy = (
   const policy = readOr(key, problems, () => parseNetworkPolicy(object, kind));
   const bounded = policy && withinBounds(policy);
   if (typeof bounded === 'string') problems.push({ object: key, message: bounded });
-  else if (bounded !== undefined) return { ...bounded, source, problems };
+  else if (bounded !== undefined) return { ...bounded, source, problems: statelessNotes(object, key) };
   const reach = readPolicyReach('spec' in object ? object.spec : undefined);
   return closedPolicy({ namespace, name, uid, ...reach }, source, problems);
+};
+
+const NO_PROBLEMS: readonly Problem[] = [];
+
+/** Its cause keeps it out of events: every node would write one, whether the policy selects pods there or not. */
+const statelessNotes = ({ metadata: { annotations } }: PolicyObject, object: string): readonly Problem[] => {
+  const value = annotations?.[STATELESS_ANNOTATION] ?? 'false';
+  if (value === 'true' || value === 'false') return NO_PROBLEMS;
+  const message = `annotation ${STATELESS_ANNOTATION}: ${JSON.stringify(value.slice(0, 40))} is neither "true" nor "false": its rules are stateful`;
+  return [{ object, severity: 'warning', message, cause: 'object-unreadable' }];
 };
 
 /** It isolates the pods that it may be about, and allows nothing. */
