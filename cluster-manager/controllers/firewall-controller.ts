@@ -14,10 +14,13 @@ import type { ReportedFirewalls, ReportFacts } from '../facts/report-facts.ts';
 import { APPLIED, firewallStatus, isNews } from './firewall-status.ts';
 import type { ReportFreshness } from './report-freshness.ts';
 import type { ControllerContext, Reconcile } from './types.ts';
+import type { Wildcards } from './wildcard-controller.ts';
 
 export interface FirewallContext extends Pick<ControllerContext, 'caches' | 'writer' | 'enqueue'> {
   readonly freshness: Pick<ReportFreshness, 'isStale'>;
   readonly firewalls: ObjectCache<FirewallFacts>;
+  /** Absent: no wildcard is followed. */
+  readonly wildcards?: Pick<Wildcards, 'findings' | 'onFindings'> | undefined;
 }
 
 /** Writes what is so, unless the object says it already. */
@@ -50,10 +53,10 @@ export const firewallNewsReconciler =
     return Promise.resolve();
   };
 
-const statusOf = ({ caches, freshness }: FirewallContext, facts: FirewallFacts): FirewallStatus => {
+const statusOf = ({ caches, freshness, wildcards }: FirewallContext, facts: FirewallFacts): FirewallStatus => {
   const nodes = facts.isEnforced ? nodesWithPodsOf(caches, facts.namespace) : [];
   return firewallStatus(
-    facts.findings,
+    [...facts.findings, ...(wildcards?.findings(facts.wildcards) ?? [])],
     facts.version,
     nodes.map((node) => ({ node, report: caches.reports.get(node), isStale: freshness.isStale(node) })),
   );
@@ -75,8 +78,9 @@ export interface FirewallTriggers {
 export const followFirewalls = ({
   caches,
   firewalls,
+  wildcards,
   enqueue,
-}: Pick<FirewallContext, 'caches' | 'firewalls' | 'enqueue'>): FirewallTriggers => {
+}: Pick<FirewallContext, 'caches' | 'firewalls' | 'wildcards' | 'enqueue'>): FirewallTriggers => {
   /** Keys. */
   const byVersion = new Map<string, string>();
   const touch = (key: string): void => {
@@ -92,6 +96,9 @@ export const followFirewalls = ({
   const touchAll = (): void => {
     for (const key of firewalls.keys()) touch(key);
   };
+  wildcards?.onFindings((user) => {
+    if (user.startsWith(OF_FIREWALLS)) touch(user.slice(OF_FIREWALLS.length));
+  });
   const ends = [
     firewalls.subscribe(({ key, before, after }) => {
       if (before !== undefined) byVersion.delete(before.version);
@@ -121,6 +128,8 @@ export const followFirewalls = ({
     },
   };
 };
+
+const OF_FIREWALLS = `${EGRESS_FIREWALLS.kind}/`;
 
 /** Of firewalls that stand another way on the node. */
 export const changedVersions = (

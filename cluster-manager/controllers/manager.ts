@@ -314,12 +314,13 @@ const startControllers = (
     },
     signal,
   );
+  const ofFirewalls = { ...context, freshness, firewalls, wildcards };
   const queues = {
     network: createQueue('network', networkReconciler({ ...context, views, creations }, users)),
     usage: createQueue('usage', usageReconciler({ ...context, freshness })),
     readiness: createQueue('readiness', readinessReconciler({ ...context, freshness })),
-    firewall: createQueue('firewall', firewallReconciler({ ...context, freshness, firewalls })),
-    'firewall-news': createQueue('firewall-news', firewallNewsReconciler({ ...context, freshness, firewalls })),
+    firewall: createQueue('firewall', firewallReconciler(ofFirewalls)),
+    'firewall-news': createQueue('firewall-news', firewallNewsReconciler(ofFirewalls)),
     nad: createQueue(
       'nad',
       nadReconciler(context, users, (touched) => touch({ ...context, waiters }, touched)),
@@ -337,7 +338,7 @@ const startControllers = (
       () => wildcards.follow((key) => queues.wildcard?.add(key)),
       () => undefined,
     );
-  const triggers = followFirewalls({ ...context, firewalls });
+  const triggers = followFirewalls(ofFirewalls);
   followCaches({ ...context, views, creations, users, waiters, freshness });
   return queues;
 };

@@ -119,8 +119,17 @@ it('says that the kind is not served, and makes them when it is', { timeout: 20_
   expect(told('WildcardNotFollowed')[0]?.message).toBe(
     '*.example.com: the API server has no DNSNameResolver (network.openshift.io/v1alpha1); rules with it allow nothing by it',
   );
+  const status = (text: string) =>
+    vi.waitFor(
+      async () => expect((await cluster.get('EgressFirewall', 'red/default'))?.['status']).toEqual({ status: text }),
+      { timeout: 10_000, interval: 5 },
+    );
+  await status(
+    'EgressFirewall Rules not correctly applied: *.example.com: the API server has no DNSNameResolver (network.openshift.io/v1alpha1); rules with it allow nothing by it',
+  );
   await serve();
   await shows('*.example.com');
+  await status('EgressFirewall Rules applied');
 });
 
 it('without the option makes none, and the firewall says what would follow it', async () => {

@@ -3,7 +3,7 @@
  * pods, and agents read that (docs/adr/0136). What does not have our label is never touched.
  */
 import { z } from 'zod';
-import { RESOLVER_LABEL } from '../../api/dns-name-resolver.ts';
+import { dnsNameResolverName, RESOLVER_LABEL } from '../../api/dns-name-resolver.ts';
 import { DNS_NAME_RESOLVERS } from '../../api/resources.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { isAbsentResource, isAlreadyExists, isMoot } from '../../kube/errors.ts';
@@ -37,6 +37,10 @@ export interface Wildcards {
   whenSynced(signal: AbortSignal): Promise<void>;
   /** To be called when all that may have wildcards has been read. */
   follow(enqueue: (key: string) => void): void;
+  /** Those without a DNSNameResolver, each with why. */
+  findings(wildcards: readonly DomainName[]): readonly string[];
+  /** Called soon after these may be others, with a key of `uses`. */
+  onFindings(listener: (user: string) => void): void;
 }
 
 interface Known {
@@ -48,11 +52,16 @@ interface Known {
 export const createWildcards = (options: WildcardsOptions): Wildcards => {
   const { namespace, most } = options;
   const uses = new WildcardUses(most);
-  const failures = new Failures(uses, options);
   let onServed: () => void = () => undefined;
   const mirror = createMirror(options, () => onServed());
+  const failures = new Failures(uses, {
+    ...options,
+    isThere: (wildcard) => mirror.get(`${namespace}/${dnsNameResolverName(wildcard)}`)?.wildcard === wildcard,
+  });
   return {
     uses,
+    findings: (wildcards) => failures.findings(wildcards),
+    onFindings: (listener) => failures.onFindings(listener),
     reconcile: async (key, signal) => {
       const wildcard = uses.chosen().get(key);
       const actual = mirror.get(`${namespace}/${key}`);
@@ -78,7 +87,10 @@ export const createWildcards = (options: WildcardsOptions): Wildcards => {
         failures.tell();
       };
       uses.onChange(changed);
-      mirror.subscribe(({ key }) => enqueue(key.slice(namespace.length + 1)));
+      mirror.subscribe(({ key }) => {
+        enqueue(key.slice(namespace.length + 1));
+        failures.tell();
+      });
       onServed = () => {
         for (const key of uses.chosen().keys()) if (!mirror.has(`${namespace}/${key}`)) enqueue(key);
       };
@@ -144,19 +156,26 @@ const remove = async (
   }
 };
 
+interface FailuresOptions extends Pick<WildcardsOptions, 'problems' | 'clock'> {
+  /** Whether the mirror has its DNSNameResolver. */
+  readonly isThere: (wildcard: DomainName) => boolean;
+}
+
 /** Why wildcards have no DNSNameResolver, told to those who name them. */
 class Failures {
   readonly #uses: WildcardUses;
-  readonly #problems: ProblemReporter;
+  readonly #options: FailuresOptions;
   readonly #clock: Clock;
   #isDue = false;
   readonly #whys = new Map<string, string>();
-  readonly #told = new Map<string, Parameters<ProblemReporter['report']>[0]>();
+  /** What was told, by key of the user. */
+  readonly #told = new Map<string, Told>();
+  #listener: (user: string) => void = () => undefined;
 
-  constructor(uses: WildcardUses, { problems, clock = systemClock }: Pick<WildcardsOptions, 'problems' | 'clock'>) {
+  constructor(uses: WildcardUses, options: FailuresOptions) {
     this.#uses = uses;
-    this.#problems = problems;
-    this.#clock = clock;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
   }
 
   set(key: string, why: string | undefined): void {
@@ -176,29 +195,55 @@ class Failures {
     });
   }
 
+  onFindings(listener: (user: string) => void): void {
+    this.#listener = listener;
+  }
+
+  findings(wildcards: readonly DomainName[]): readonly string[] {
+    return wildcards.flatMap((wildcard) => {
+      const why = this.#whyOf(wildcard) ?? (this.#options.isThere(wildcard) ? undefined : NOT_YET);
+      return why === undefined ? [] : [findingOf(wildcard, why)];
+    });
+  }
+
+  #whyOf(wildcard: DomainName): string | undefined {
+    const key = dnsNameResolverName(wildcard);
+    return this.#uses.chosen().has(key) ? this.#whys.get(key) : NO_ROOM;
+  }
+
   #report(): void {
-    const chosen = new Map([...this.#uses.chosen()].map(([key, wildcard]) => [wildcard, key]));
     const before = new Map(this.#told);
     this.#told.clear();
-    for (const { regarding, wildcards } of this.#uses.users()) {
+    for (const [user, { regarding, wildcards }] of this.#uses.users()) {
       const messages = wildcards.flatMap((wildcard) => {
-        const key = chosen.get(wildcard);
-        const why = key === undefined ? NO_ROOM : this.#whys.get(key);
-        return why === undefined ? [] : [`${wildcard.slice(0, -1)}: ${why}; rules with it allow nothing by it`];
+        const why = this.#whyOf(wildcard);
+        return why === undefined ? [] : [findingOf(wildcard, why)];
       });
-      const id = `${regarding.kind} ${regarding.namespace ?? ''}/${regarding.name}`;
-      if (messages.length === 0) continue;
-      this.#told.set(id, regarding);
-      before.delete(id);
-      this.#problems.report(regarding, REASON, messages.slice(0, MAX_TOLD));
+      const findings = this.findings(wildcards).join();
+      if (findings !== (before.get(user)?.findings ?? '')) this.#listener(user);
+      if (messages.length > 0) this.#options.problems.report(regarding, REASON, messages.slice(0, MAX_TOLD));
+      else if (before.get(user)?.hasEvent === true) this.#options.problems.report(regarding, REASON, []);
+      if (findings !== '') this.#told.set(user, { regarding, findings, hasEvent: messages.length > 0 });
+      before.delete(user);
     }
-    for (const regarding of before.values()) this.#problems.report(regarding, REASON, []);
+    for (const { regarding, hasEvent } of before.values())
+      if (hasEvent) this.#options.problems.report(regarding, REASON, []);
   }
 }
+
+interface Told {
+  readonly regarding: Parameters<ProblemReporter['report']>[0];
+  readonly findings: string;
+  readonly hasEvent: boolean;
+}
+
+const findingOf = (wildcard: DomainName, why: string): string =>
+  `${wildcard.slice(0, -1)}: ${why}; rules with it allow nothing by it`;
 
 const REASON = 'WildcardNotFollowed';
 const NOT_SERVED = 'the API server has no DNSNameResolver (network.openshift.io/v1alpha1)';
 const NO_ROOM = 'there are too many wildcards in the cluster, and those of policies with fewer have room first';
+const NOT_YET = 'it has no DNSNameResolver yet';
 /** What others have taken may be free by then. */
 const RETRY_MS = 30_000;
 const TELL_MS = 500;

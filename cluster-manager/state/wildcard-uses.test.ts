@@ -33,7 +33,7 @@ it('tell of a change, and not of those who name none', () => {
   uses.set('one', user(true, 'a'));
   uses.set('one', user(true));
   expect(listener).toHaveBeenCalledTimes(2);
-  expect([chosen(uses), uses.users()]).toEqual([[], []]);
+  expect([chosen(uses), [...uses.users()]]).toEqual([[], []]);
   end();
   uses.set('one', user(true, 'a'));
   expect(listener).toHaveBeenCalledTimes(2);

@@ -42,8 +42,8 @@ export class WildcardUses {
     return this.#chosen;
   }
 
-  users(): readonly WildcardUser[] {
-    return [...this.#users.values()];
+  users(): Iterable<[key: string, user: WildcardUser]> {
+    return this.#users;
   }
 
   /** Called after a change. @returns what ends it */
