@@ -14,6 +14,7 @@ import { endedBy, ignoreForeign, namedError } from './call-errors.ts';
 import { partOf, refuseCall } from './delegated.ts';
 import type { ForeignAttachments, MadeAttachment } from './foreign/foreign-attachments.ts';
 import { mergedResult } from './foreign/merged-result.ts';
+import { rangesOfOurs } from './foreign/overlap.ts';
 import type { PluginHost } from './foreign/plugin-host.ts';
 import { collectGarbage, removeOrphans } from './garbage.ts';
 import { PodLanes } from './lanes.ts';
@@ -177,7 +178,10 @@ export class CniHandler {
         await foreign.remove(request, host);
         return [];
       }
-      const desired = { attachments: others, defaultRoute: requestedDefaultRoute(attachments) };
+      const desired = {
+        ...{ attachments: others, defaultRoute: requestedDefaultRoute(attachments) },
+        taken: rangesOfOurs(attachments.attachments),
+      };
       return await timer.phase('foreign-plugins', () => foreign.add(desired, request, host, signal));
     } catch (error) {
       await settleAll([

@@ -61,6 +61,12 @@ export interface PodAttachments {
   readonly ignored?: readonly string[] | undefined;
 }
 
+/** Addresses that a pod of a network takes to be there. */
+export const rangesOf = ({ subnets, joinSubnets }: Pick<NetworkFact, 'subnets' | 'joinSubnets'>): Cidr[] => [
+  ...subnets.map(({ cidr }) => cidr),
+  ...joinSubnets,
+];
+
 /** Every attachment has its entry: its addresses, or only its MAC where the network has no IPAM. */
 export const isAddressed = ({ pod, attachments }: PodAttachments): boolean =>
   attachments.length > 0 && attachments.every(({ nadKey }) => pod.networks.has(nadKey));

@@ -39,11 +39,13 @@ export class FakePlugins implements PluginHost {
     return this.calls.map(({ verb, type, ifName }) => `${verb} ${type} ${ifName}`);
   }
 
-  #result(ifName: string, netns: string, { cniVersion, prevResult }: Readonly<Record<string, unknown>>): unknown {
+  /** Each network has addresses of its own. */
+  #result(ifName: string, netns: string, { cniVersion, prevResult, name }: Readonly<Record<string, unknown>>): unknown {
+    const networks = new Set(this.calls.map(({ config }) => config['name']));
     const first = {
       cniVersion,
       interfaces: [{ name: 'veth0' }, { name: ifName, mac: '02:00:00:00:00:07', sandbox: netns }],
-      ips: [{ address: '10.5.0.7/24', interface: 1 }],
+      ips: [{ address: `10.${5 + [...networks].indexOf(name)}.0.7/24`, interface: 1 }],
     };
     return prevResult ?? first;
   }

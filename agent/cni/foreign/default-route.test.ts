@@ -17,7 +17,7 @@ const GATEWAYS = ['10.5.0.1', 'fd05::1'].map(parseIp);
 /** A pod of the default network on `lan` and `wan`, both of the plugin `bridge`, which makes default routes of its own. */
 const withLans = (selection: object, other: object = { name: 'wan' }) => {
   const it = setUp({ foreignPlugins: parseForeignPlugins('bridge') });
-  const conf = { type: 'bridge', cniVersion: '1.0.0' };
+  const conf = { type: 'bridge', cniVersion: '1.0.0', name: 'lan' };
   it.cluster
     .foreignNad('ns/lan', conf)
     .foreignNad('ns/wan', conf)
@@ -143,6 +143,10 @@ describe('a gateway', () => {
     ['fd06::1', ['fd05::7/64']],
   ])('%s is not from %j', (gateway, addresses) => {
     expect(refused(gateway, ...addresses)).toContain(`gateway ${gateway} is in no network of n`);
+  });
+
+  it('is not the address of the pod', () => {
+    expect(refused('10.5.0.7', '10.5.0.7/24')).toBe('default-route: gateway 10.5.0.7 is the address of n itself');
   });
 
   it('is not where the plugin reports no address', () => {

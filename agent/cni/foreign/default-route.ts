@@ -2,6 +2,7 @@
 import type { CniResult } from '../../../api/cni/result.ts';
 import { MAIN_TABLE } from '../../../datapath/netlink/route/types.ts';
 import {
+  addressOf,
   cidrContainsIp,
   cidrFamily,
   type InterfaceAddress,
@@ -30,6 +31,8 @@ export const unreachableGateway = (
   const isNear = (gateway: Ip): boolean =>
     addresses.some((address) => cidrFamily(address) === ipFamily(gateway)) &&
     (isLinkLocal6(gateway) || addresses.some((address) => cidrContainsIp(networkOfInterface(address), gateway)));
+  const own = gateways.find((gateway) => addresses.some((address) => addressOf(address) === gateway));
+  if (own !== undefined) return `default-route: gateway ${own} is the address of ${interfaceName} itself`;
   const far = gateways.find((gateway) => !isNear(gateway));
   if (far === undefined) return undefined;
   const has = addresses.length === 0 ? 'no address' : addresses.join(', ');

@@ -48,7 +48,7 @@ describe('ADD', () => {
     expect(ips.map((ip: { address: string; interface: number }) => [ip.address, ip.interface])).toEqual([
       ['10.128.0.3/23', 1],
       ['10.5.0.7/24', 3],
-      ['10.5.0.7/24', 5],
+      ['10.6.0.7/24', 5],
     ]);
     expect(it.observations.map(({ phase }) => phase)).toContain('foreign-plugins');
   });

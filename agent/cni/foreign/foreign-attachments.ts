@@ -1,4 +1,5 @@
 /** Attachments to networks of other plugins, made and taken away one after the other (multi-net-spec v1.3, section 7.3). */
+import { CniError } from '../../../api/cni/error.ts';
 import type { AttachmentRequest, CniPod } from '../../../api/cni/request.ts';
 import { type CniResult, parseCniResult } from '../../../api/cni/result.ts';
 import type { DeviceInfo } from '../../../api/device-info.ts';
@@ -9,6 +10,7 @@ import { addChain, checkChain, named, removeChain } from './chain.ts';
 import { withDefaultRoutes } from './default-route.ts';
 import type { DeviceInfoFiles } from './device-info-files.ts';
 import { recordOf } from './invocation.ts';
+import { overlapWith, rangesOfResult, type TakenRange } from './overlap.ts';
 import type { PluginHost } from './plugin-host.ts';
 import type { PodRoutes } from './pod-routes.ts';
 import type { AttachmentRecord, SandboxRecord } from './record.ts';
@@ -29,6 +31,8 @@ export interface DesiredForeign {
   readonly attachments: readonly ForeignAttachment[];
   /** That the pod has asked for, by one of these or by an interface of ours. */
   readonly defaultRoute: DefaultRoute | undefined;
+  /** What the pod has by networks of ours. */
+  readonly taken: readonly TakenRange[];
 }
 
 /** Whose attachments. */
@@ -57,7 +61,7 @@ export class ForeignAttachments {
    * @throws CniError that names the attachment and the plugin
    */
   async add(
-    { attachments, defaultRoute }: DesiredForeign,
+    { attachments, defaultRoute, taken }: DesiredForeign,
     sandbox: Sandbox,
     host: PluginHost,
     signal: AbortSignal,
@@ -66,12 +70,18 @@ export class ForeignAttachments {
     await this.remove(sandbox, host);
     const { deviceInfo } = this.#options;
     const made: AttachmentRecord[] = [];
+    const ranges = [...taken];
     for (const [index, attachment] of attachments.entries()) {
       signal.throwIfAborted();
       const record = recordOf(attachment, deviceInfo.pathOf(sandbox.containerId, index));
       await this.#write(sandbox, [...made, record]);
       made.push(await named(record, () => this.#addOne(record, sandbox, host)));
       await this.#write(sandbox, made);
+      const own = rangesOfResult(record, parseCniResult(made.at(-1)?.result));
+      const overlap = overlapWith(own, ranges);
+      if (overlap !== undefined)
+        throw new CniError('foreignPlugin', `${record.nadKey} as ${record.ifName}: ${overlap}`);
+      ranges.push(...own);
     }
     if (defaultRoute === undefined) return made.flatMap(madeOf);
     return (await this.#route(made, defaultRoute, sandbox)).flatMap(madeOf);

@@ -1,5 +1,6 @@
 /** Networks that a pod cannot be on together: ADD refuses the pod, and says so. Pure. */
-import { type Cidr, cidrsOverlap } from '../../../net/cidr.ts';
+import { cidrsOverlap } from '../../../net/cidr.ts';
+import { rangesOf } from '../../model/attachments.ts';
 import type { NetworkFact } from '../../model/facts.ts';
 import type { DesiredAttachment } from './selected.ts';
 
@@ -25,8 +26,3 @@ const overlap = (one: NetworkFact, other: NetworkFact): string[] =>
       .filter((b) => cidrsOverlap(a, b))
       .map((b) => `${a} of network ${one.name} overlaps ${b} of network ${other.name}: a pod reaches only one of them`),
   );
-
-const rangesOf = ({ subnets, joinSubnets }: NetworkFact): Cidr[] => [
-  ...subnets.map(({ cidr }) => cidr),
-  ...joinSubnets,
-];
