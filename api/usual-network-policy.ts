@@ -41,9 +41,10 @@ const strict = (value: unknown, known: readonly string[]): Fields => {
   return fields;
 };
 
+/** `map` would pass over what an array lacks. */
 const few = (value: unknown, max: number): readonly unknown[] => {
   const items = list(value);
-  return items.length <= max ? items : unusual();
+  return items.length <= max && !items.includes(undefined) ? items : unusual();
 };
 
 const type = oneOf<PolicyType>(['Ingress', 'Egress']);

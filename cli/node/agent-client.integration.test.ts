@@ -95,7 +95,8 @@ it('asks about network policies', async () => {
     for (const about of [undefined, { policy: 'red/web' }, { pod: 'red/a&b' }, { sets: 'a1,a2' }]) {
       expect(await agent.policies(about)).toEqual(none);
     }
-    expect(await agent.policyMatrix('red/ü%')).toEqual({ pods: [], ends: [] });
+    const message = 'namespace red/ü% is not known here: there is no such namespace';
+    expect(await agent.policyMatrix('red/ü%')).toEqual({ pods: [], ends: [], message });
     const question = { pod: 'red/a', direction: 'Egress', peer: 'fd00::7' } as const;
     const packet = { protocol: 'sctp', port: 80 } as const;
     expect(await agent.policyEnd({ ...question, packet })).toMatchObject({ ...question, verdict: 'unknown' });
