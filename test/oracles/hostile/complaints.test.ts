@@ -243,6 +243,14 @@ describe('a node port of another node, asked by a pod of a network', () => {
     expect(heard(asked, place, device, isOutgoing, change)).toMatch(/^(the host sent it on|it came) by/);
   });
 
+  it('and an error about it comes back to that node, and to no other', () => {
+    const error = (dst: string, protocol = 1) => withHeader({ protocol, src: '169.254.0.3', dst });
+    expect(heard(asked, 'node-2', other, false, error(own))).toBeUndefined();
+    expect(heard(asked, 'node-2', other, false, error('172.20.0.12'))).toMatch(/^it came by/);
+    expect(heard(asked, 'node-2', other, false, error(own, 17))).toMatch(/^it came by/);
+    expect(heard(asked, 'node-2', 'ovn-k8s-mp2', false, error(own))).toMatch(/^it came by/);
+  });
+
   it('without VRFs to the default network, where nobody has what is of a tenant', () => {
     const ofTenant: HostileCase = { ...asked, target: { ...asked.target, tenant: 'blue' } };
     expect(heard(ofTenant, 'node-2', other, true, taken(own, '169.254.0.3'))).toBeUndefined();

@@ -162,7 +162,7 @@ const heardByHost = (world: World, one: HostileCase, sighting: Sighting): string
   if (isKubeletsNeighbour(one, network.tenant, isOutgoing)) return undefined;
   const isAsked = isAskedFromOutside(one, network.tenant);
   if (isOutgoing && (isAsked || isAnswerForwarded(world, one, network.tenant, outer))) return undefined;
-  if (isOutgoing && isAskedAsNode(world, one, { place, by: network.tenant, outer })) return undefined;
+  if (isAskedAsNode(world, one, { place, by: network.tenant, outer, isOutgoing })) return undefined;
   if (
     !isOutgoing &&
     (isErrorAboutAnswer(world, one, network.tenant, outer) || (isAsked && isErrorTo(world.outside, outer)))
@@ -187,20 +187,28 @@ const isAskedFromOutside = (one: HostileCase, by: string): boolean => {
 
 /**
  * What a pod asks of a node port of another node leaves as its own node, and is there what anybody outside may ask: in local gateway
- * mode, with `externalTrafficPolicy: Local`, the host takes it to the network of the Service by this address (docs/datapath.md).
+ * mode, with `externalTrafficPolicy: Local`, the host takes it to the network of the Service by this address (docs/datapath.md). An error about
+ * it, which repeats what was asked, comes back by the same way.
  */
 const isAskedAsNode = (
   world: World,
   { attacker, cell: { entry, encapsulation }, target, isHimself }: HostileCase,
-  { place, by, outer }: { readonly place: string; readonly by: string; readonly outer: Layer | undefined },
+  {
+    place,
+    by,
+    outer,
+    isOutgoing,
+  }: { readonly place: string; readonly by: string; readonly outer: Layer | undefined; readonly isOutgoing: boolean },
 ): boolean => {
   const home = world.footholds.find(({ pod }) => pod === attacker.place)?.node;
   const node = world.nodes.find(({ name }) => name === home);
   if (outer?.ip === undefined || node === undefined || place === home) return false;
-  const { src, dst } = outer.ip;
+  const { src, dst, protocol } = outer.ip;
+  const [asker, asked] = isOutgoing ? [src, dst] : [dst, src];
   const isHonest = isHimself && encapsulation === 'none' && !isLocked(attacker.name);
-  const isTaken = entry.isPublic === true && takesNodePorts(target.tenant).includes(by) && LOCAL_ENDPOINTS.has(dst);
-  return isHonest && isTaken && Object.values(node.addresses).includes(src);
+  const isTaken = entry.isPublic === true && takesNodePorts(target.tenant).includes(by) && LOCAL_ENDPOINTS.has(asked);
+  const isOfNode = Object.values(node.addresses).some((ip) => ip === asker);
+  return isHonest && isTaken && isOfNode && (isOutgoing || ICMP.has(protocol));
 };
 
 /** Of a Service of this tenant, the networks that the host may take what is asked to: without VRFs the default one, where nobody has it. */
