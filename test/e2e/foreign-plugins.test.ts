@@ -68,12 +68,18 @@ const exit = (): object => ({
   ipam: { type: 'host-local', ranges: [[{ subnet: '10.97.0.0/24' }], [{ subnet: 'fd00:97::/64' }]] },
 });
 
-/** Makes default routes that nobody has asked for. */
-const greedy = (): object => ({
-  ...{ cniVersion: '1.0.0', name: 'greedy', type: 'bridge', bridge: 'greedy0' },
+/**
+ * Makes default routes that nobody has asked for. Each of these networks has a bridge of its own: one with two ports may have the MAC of the
+ * second, and the plugin's CHECK of the first then fails.
+ */
+const greedy = (name: string, number: number): object => ({
+  ...{ cniVersion: '1.0.0', name, type: 'bridge', bridge: `${name}0` },
   ipam: {
     type: 'host-local',
-    ranges: [[{ subnet: '10.98.0.0/24', gateway: '10.98.0.1' }], [{ subnet: 'fd00:98::/64', gateway: 'fd00:98::1' }]],
+    ranges: [
+      [{ subnet: `10.${number}.0.0/24`, gateway: `10.${number}.0.1` }],
+      [{ subnet: `fd00:${number}::/64`, gateway: `fd00:${number}::1` }],
+    ],
     routes: [{ dst: '0.0.0.0/0' }, { dst: '::/0' }],
   },
 });
@@ -87,7 +93,8 @@ beforeAll(async () => {
     nad('plain', 'lan', lan(GOOD)),
     nad('plain', 'published', published()),
     nad('plain', 'exit', exit()),
-    nad('plain', 'greedy', greedy()),
+    nad('plain', 'greedy', greedy('greedy', 98)),
+    nad('plain', 'greedier', greedy('greedier', 99)),
     nad('plain', 'bad', { ...lan({ 'net.ipv4.conf.IFNAME.nothing': '1' }), name: 'bad' }),
     nad('plain', 'macvlan', { cniVersion: '1.0.0', type: 'macvlan', master: 'eth0' }),
     on('a', 'lan,flat'),
@@ -228,7 +235,7 @@ describe('a pod whose default routes are by a network of another plugin', () => 
     const lines = (await inPod(name, 'ip', `-${family}`, 'route', 'show', 'default')).split('\n');
     return lines.map((line) => / via (\S+) dev (\S+)/.exec(line)?.slice(1).join(' ') ?? line.trim());
   };
-  const selection = [{ name: 'greedy' }, { name: 'exit', 'default-route': EXIT_GATEWAYS }, { name: 'greedy' }];
+  const selection = [{ name: 'greedy' }, { name: 'exit', 'default-route': EXIT_GATEWAYS }, { name: 'greedier' }];
 
   beforeAll(async () => {
     for (const [i, family] of FAMILIES.entries()) {
