@@ -40,8 +40,7 @@ export const networkStatusCases = (cluster: () => AdmissionCluster): void => {
     await cluster().admin.create(PODS, podOf('plugged', { nodeName: 'node-1' }));
   });
 
-  /** As an agent starts. */
-  beforeEach(async () => {
+  const startAgent = async (): Promise<void> => {
     stop = new AbortController();
     patches = 0;
     problems.length = 0;
@@ -69,12 +68,14 @@ export const networkStatusCases = (cluster: () => AdmissionCluster): void => {
       onProblem: ({ name }, message) => problems.push(`${name}: ${message}`),
       observe: () => {},
     });
-  });
-  afterEach(async () => {
+  };
+  const stopAgent = async (): Promise<void> => {
     keeper.stop();
     stop.abort();
     await running;
-  });
+  };
+  beforeEach(startAgent);
+  afterEach(stopAgent);
 
   const read = (name: string): Promise<KubeObject> => cluster().admin.get(PODS, { namespace: 'red', name });
   const statusOf = async (name: string): Promise<string | undefined> =>
@@ -118,8 +119,9 @@ export const networkStatusCases = (cluster: () => AdmissionCluster): void => {
 
   it('at a start where it is wrong', async () => {
     const text = await statusOf('plugged');
-    keeper.stop();
+    await stopAgent();
     await pod('plugged')(cluster().admin, annotations({ [NETWORK_STATUS]: '[]' }));
+    await startAgent();
     const { pod: plugged, sandbox } = await plug('plugged', '10.128.0.7');
     keeper.attached(plugged, sandbox, []);
     await eventually(async () => expect(await statusOf('plugged')).toBe(text));
