@@ -5,7 +5,7 @@
 import { ApiError } from './errors.ts';
 import { isUnowned } from './nad-owner.ts';
 import { NAD_ANNOTATIONS } from './names.ts';
-import { formatNetConf, type NetConf, parseNetConf } from './net-conf.ts';
+import { formatNetConf, inAnyOrder, type NetConf, parseNetConf } from './net-conf.ts';
 import { type NetworkAttachmentDefinition, nadAnnotatedNetwork } from './network-attachment-definition.ts';
 
 /** Undefined: `spec.config` counts. What cannot be read counts as nothing, and is written again. */
@@ -54,15 +54,5 @@ const FOLLOWED: Readonly<Record<string, string>> = {
   vlanID: MOVED,
 };
 
-/** By the keys as users write them. The order of subnets is that of a pod's addresses; that of all other lists has no meaning. */
-const comparable = (conf: NetConf): Readonly<Record<string, unknown>> =>
-  JSON.parse(
-    formatNetConf({
-      ...conf,
-      cniVersion: '',
-      excludeSubnets: conf.excludeSubnets.toSorted(),
-      reservedSubnets: conf.reservedSubnets.toSorted(),
-      infrastructureSubnets: conf.infrastructureSubnets.toSorted(),
-      joinSubnets: conf.joinSubnets.toSorted(),
-    }),
-  );
+/** By the keys as users write them. */
+const comparable = (conf: NetConf): Readonly<Record<string, unknown>> => JSON.parse(formatNetConf(inAnyOrder(conf)));

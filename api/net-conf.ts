@@ -108,15 +108,20 @@ export const sameMeaning = (a: NetConf, b: NetConf): boolean => meaningOf(a, b) 
 
 const meaningOf = (conf: NetConf, other: NetConf): string =>
   formatNetConf({
-    ...conf,
-    cniVersion: '',
-    excludeSubnets: conf.excludeSubnets.toSorted(),
-    reservedSubnets: conf.reservedSubnets.toSorted(),
-    infrastructureSubnets: conf.infrastructureSubnets.toSorted(),
-    joinSubnets: conf.joinSubnets.toSorted(),
+    ...inAnyOrder(conf),
     // Before it was configured, it was the default.
     transitSubnets: other.transitSubnets.length === 0 ? [] : conf.transitSubnets.toSorted(),
   });
+
+/** Without what has no meaning: the version of CNI, and the order of all lists but `subnets`, which is that of a pod's addresses. */
+export const inAnyOrder = (conf: NetConf): NetConf => ({
+  ...conf,
+  cniVersion: '',
+  excludeSubnets: conf.excludeSubnets.toSorted(),
+  reservedSubnets: conf.reservedSubnets.toSorted(),
+  infrastructureSubnets: conf.infrastructureSubnets.toSorted(),
+  joinSubnets: conf.joinSubnets.toSorted(),
+});
 
 const joined = (items: readonly string[]): string | undefined => (items.length === 0 ? undefined : items.join(','));
 

@@ -2,7 +2,7 @@
  * Reads an entry of `k8s.ovn.org/pod-networks` as programs write it. Where a cluster's pods are all read at once, the schema
  * is most of the time that this takes; it has the last word on every entry that looks different.
  */
-import { remembering } from '../../base/remembering.ts';
+import { memo } from '../../base/memo.ts';
 import {
   type Cidr,
   cidrFamily,
@@ -35,8 +35,8 @@ const read = (fields: Fields): PodNetworkEntry => {
 
 /** What all pods of a network have in common. */
 const MAX_REMEMBERED = 1024;
-const commonIp = remembering(parseIp, MAX_REMEMBERED);
-const commonCidr = remembering(parseCidr, MAX_REMEMBERED);
+const commonIp = memo(parseIp, MAX_REMEMBERED);
+const commonCidr = memo(parseCidr, MAX_REMEMBERED);
 
 /** One that is written beside a list is the first of it. */
 const listOrOne = <Item extends Ip | InterfaceAddress>(

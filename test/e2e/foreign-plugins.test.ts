@@ -369,6 +369,21 @@ it('nothing is left when the second plugin fails, the event says why, and the po
   expect(await made('bad')).toEqual({ leases: [], ports: 2, records: 2 });
 });
 
+it('a pod to which a plugin gives addresses of another of its networks is refused, says so, and leaves nothing', async () => {
+  const ipam = { type: 'host-local', ranges: [[{ subnet: '10.90.0.0/25' }]] };
+  const clash = { cniVersion: '1.0.0', name: 'clash', type: 'bridge', bridge: 'clash0', ipam };
+  await (await cluster().objects()).apply([nad('plain', 'clash', clash), on('torn', 'flat,clash')]);
+  const message =
+    /^plain\/clash as net2: 10\.90\.0\.0\/25, which the plugin has given of network clash, overlaps 10\.90\.0\.0\/24 of network /;
+  await eventually(async () => {
+    const messages = (await eventsOf(cluster(), 'plain', 'torn')).map((event) => event.message);
+    expect(messages).toContainEqual(expect.stringMatching(message));
+  });
+  await deletePods(cluster(), 'plain/torn');
+  expect(await made('clash')).toMatchObject({ leases: [], records: 2 });
+  expect(await onNode('ip', '-o', 'link', 'show', 'master', 'clash0')).toBe('');
+});
+
 it('an agent that is started again takes away what the one before has made', async () => {
   await applyAndWait(cluster(), [on('later', 'lan')]);
   await cluster().kill(NODE, 'agent');

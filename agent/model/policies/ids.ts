@@ -3,7 +3,7 @@
  * of `hashedName`, whose 64 bits of FNV anyone can make collide, and a row whose name is taken cannot be inserted.
  */
 import { hash } from 'node:crypto';
-import { remembering } from '../../../base/remembering.ts';
+import { memo } from '../../../base/memo.ts';
 import type { Family } from '../../../net/ip.ts';
 import type {
   AdminRuleFact,
@@ -82,8 +82,8 @@ export const denyGroupName = (group: string, direction: PolicyDirection): string
 
 /** Each member of a set needs its name. */
 const MAX_NAMES = 8192;
-const peerSetNames = (family: Family) => remembering((set) => `a${digest(['peers', set, family])}`, MAX_NAMES);
+const peerSetNames = (family: Family) => memo((set) => `a${digest(['peers', set, family])}`, MAX_NAMES);
 const PEER_SET_NAMES = { 4: peerSetNames(4), 6: peerSetNames(6) };
-const targetSetNames = remembering((rule) => `a${digest(['targets', rule])}`, MAX_NAMES);
+const targetSetNames = memo((rule) => `a${digest(['targets', rule])}`, MAX_NAMES);
 
 const digest = (parts: readonly unknown[]): string => hash('sha256', JSON.stringify(parts), 'hex').slice(0, 32);

@@ -1,9 +1,10 @@
 /** Actions in the one form in which ovs-ofctl prints them over OpenFlow 1.5 (ovs-actions(7)). */
+
+import { memo } from '../../../base/memo.ts';
 import { invalid } from '../errors.ts';
 import { canonicalCt } from './ct.ts';
 import { fieldByName, portField } from './fields.ts';
 import type { CanonicalMatch } from './match.ts';
-import { memo } from './memo.ts';
 import { arrow, callOf, cut, splitTopLevel } from './split.ts';
 import { canonicalValue, formatNumber, hex, parseNumber } from './values.ts';
 

@@ -6,10 +6,11 @@
  * two ovs-ofctl throws away (`vconn_transact_noreply()` in `set_packet_in_format()`), from then on no change is missed. (The
  * answer itself goes to stdout, where it would wait in a buffer.)
  */
+
+import { memo } from '../../../base/memo.ts';
 import { syntaxError } from '../errors.ts';
 import { type CanonicalFlow, fieldsOf, printedCookie, printedFlow } from './flow.ts';
 import { HexDump } from './hex-dump.ts';
-import { memo } from './memo.ts';
 
 export type MonitorEvent =
   /** From now on changes are reported. */

@@ -1,7 +1,8 @@
 /** Matches in one form: two texts are equal exactly if a bridge takes the flows for the same one. */
+
+import { memo } from '../../../base/memo.ts';
 import { invalid } from '../errors.ts';
 import { fieldByName } from './fields.ts';
-import { memo } from './memo.ts';
 import { canonicalValue, hex, parseNumber } from './values.ts';
 
 export interface CanonicalMatch {

@@ -1,6 +1,7 @@
 /** Actions in bytes, from the one form: OpenFlow 1.5.1, 7.2.6, and Open vSwitch's own (include/openvswitch/ofp-actions.h). */
+
+import { memo } from '../../../base/memo.ts';
 import { invalid } from '../errors.ts';
-import { memo } from '../text/memo.ts';
 import { arrow, callOf, cut, splitTopLevel } from '../text/split.ts';
 import { parseNumber } from '../text/values.ts';
 import { ByteWriter } from './byte-writer.ts';

@@ -1,8 +1,9 @@
 /** Bundles in bytes: OpenFlow 1.5.1, 7.3.9. */
+
+import { memo } from '../../../base/memo.ts';
 import { invalid, OpenflowError } from '../errors.ts';
 import type { BundleOp } from '../switch-client.ts';
 import type { CanonicalFlow } from '../text/flow.ts';
-import { memo } from '../text/memo.ts';
 import { encodeActions } from './actions.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { encodeIdentity, writeMatch } from './match.ts';

@@ -1,9 +1,10 @@
 /** Matches in bytes, from the one form: `struct ofp_match`, OpenFlow 1.5.1, 7.2.3. */
+
+import { memo } from '../../../base/memo.ts';
 import { invalid } from '../errors.ts';
 import { portField } from '../text/fields.ts';
 import { printedNumber } from '../text/flow.ts';
 import { keywordProtocols, TRANSPORTS } from '../text/match.ts';
-import { memo } from '../text/memo.ts';
 import { parseNumber } from '../text/values.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import { encodeOxm, oxmField } from './oxm.ts';

@@ -1,6 +1,7 @@
 /**
- * Remembers what a pure function said. Flows have few different actions and values, and those that are alike come one after
- * the other (a network's), so a small memory that restarts when it is full is as good as a large one.
+ * Remembers what a pure function made of a text: for what the same few texts are asked for again and again, as flows have few different
+ * actions. A small memory that restarts when it is full is then as good as a large one. A failure is not remembered.
+ * @param most so many texts are remembered
  */
 export const memo = <T>(make: (text: string) => T, most = 1_024): ((text: string) => T) => {
   const known = new Map<string, T>();
