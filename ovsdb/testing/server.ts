@@ -47,14 +47,10 @@ export class OvsdbServerProcess {
   async start(): Promise<void> {
     const command = await commandOf('ovsdb-server');
     const { files, args = [] } = this.#options;
-    const child = spawn(command.file, [...command.args, ...this.#arguments(), ...args, ...files], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
+    const server = [command.file, ...command.args, ...this.#arguments(), ...args, ...files];
+    // A test that hangs until its process is ended, by whatever signal, leaves no server behind: PR_SET_PDEATHSIG, prctl(2).
+    const child = spawn('setpriv', ['--pdeathsig', 'KILL', ...server], { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#child = child;
-    // A test that hangs until its process is ended leaves no server behind.
-    const end = (): boolean => child.kill('SIGKILL');
-    process.once('exit', end);
-    child.once('exit', () => process.removeListener('exit', end));
     this.#ports = await listening(child);
   }
 
