@@ -51,8 +51,8 @@ as-root:
 bench: build ## benchmarks as a table, and .bench/results.json (ONLY=NAME for some, RUNS=1 for each once, FULL=1 for all)
 	@node_modules/node/bin/node bench/main.ts $(if $(ONLY),--only $(ONLY)) $(if $(RUNS),--runs $(RUNS)) $(if $(FULL),--full)
 
-conformance: build ## suites of other projects, on the default network and in tenants; writes docs/conformance.md (ONLY=default|layer3|layer2|policies|policies-layer3|policies-layer2|admin-policies|cluster-policies|cyclonus|cyclonus-layer3|cyclonus-layer2, AGAIN=1, FOCUS=REGEXP)
-	@node_modules/node/bin/node tools/conformance/main.ts $(if $(ONLY),--only $(ONLY)) $(if $(AGAIN),--again) $(if $(FOCUS),--focus '$(FOCUS)') $(if $(PROCESSES),--processes $(PROCESSES)) $(if $(LIMIT),--limit $(LIMIT)) $(if $(PAGE),--page)
+conformance: build ## suites of other projects, on the default network and in tenants; writes docs/conformance.md (ONLY=default|layer3|layer2|policies|policies-layer3|policies-layer2|admin-policies|cluster-policies|cyclonus|cyclonus-layer3|cyclonus-layer2, AGAIN=1, ANY_KERNEL=1, FOCUS=REGEXP)
+	@node_modules/node/bin/node tools/conformance/main.ts $(if $(ONLY),--only $(ONLY)) $(if $(AGAIN),--again) $(if $(FOCUS),--focus '$(FOCUS)') $(if $(PROCESSES),--processes $(PROCESSES)) $(if $(LIMIT),--limit $(LIMIT)) $(if $(ANY_KERNEL),--any-kernel) $(if $(PAGE),--page)
 
 gen: build/.installed ## write the generated files
 	@$(NPM) run --silent gen

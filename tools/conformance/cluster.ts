@@ -33,6 +33,8 @@ const START_SECONDS = 900;
 export const PROGRAMS = `${OPT}/build/conformance`;
 /** Of the host outside of the cluster. */
 export const WORK_FOLDER = '/root/conformance';
+/** Beside the programs, where tenants ask it. */
+export const NAME_SERVER = 'coredns';
 export const KUBECONFIG = `${WORK_FOLDER}/kubeconfig`;
 
 /** It ends with this process, however that ends. */
@@ -57,12 +59,16 @@ export const startCluster = async (spec: ClusterSpec): Promise<Sandbox> => {
 };
 
 /** @returns a script that gives a node its images */
-const writeParts = async (folder: string, { root, programs, others, progress }: ClusterSpec): Promise<string> => {
+const writeParts = async (
+  folder: string,
+  { root, programs, others, cluster, progress }: ClusterSpec,
+): Promise<string> => {
   await mkdir(folder, { recursive: true });
   const coredns = await ensureCoredns({ root, progress });
   const images = await specImages({ ...programs, coredns, worker: others.get('cyclonus-worker') }, progress);
   await Promise.all([
     ...RUN_OUTSIDE.map((name) => copyWhole(programs[name], join(folder, name))),
+    ...(cluster.names === 'outside' ? [copyWhole(coredns, join(folder, NAME_SERVER))] : []),
     ...[...others].map(([name, path]) => copyWhole(path, join(folder, name))),
     ...images.map(({ name, archive }) => writeFile(join(folder, `${name}.tar`), archive)),
   ]);

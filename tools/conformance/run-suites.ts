@@ -10,6 +10,7 @@ import { type KnownFailure, unexpected } from './known-failures.ts';
 import { copyLogs } from './logs.ts';
 import { mergeReports } from './merged-report.ts';
 import { ensureOtherPrograms, prepareSuite } from './other-suites.ts';
+import { namesPolicy, serveNames } from './outside-names.ts';
 import { countsOf } from './page.ts';
 import type { PlannedSuite } from './plan.ts';
 import type { ConformancePrograms } from './programs.ts';
@@ -107,13 +108,14 @@ const factsOf = async (sandbox: Sandbox, { version, processes }: RunSettings): P
 
 const inTenants = async (
   sandbox: Sandbox,
-  { name, network }: Suite,
+  { name, network, cluster }: Suite,
   signal: AbortSignal,
   work: () => Promise<SuiteReport>,
 ): Promise<SuiteReport> => {
   if (network === undefined) return await work();
   const [client, objects] = await Promise.all([sandbox.client(), sandbox.objects()]);
   const tenants = { suite: name, client, objects, network: network.spec, onError: console.error };
+  if (cluster.names === 'outside') await objects.apply(namesPolicy(name, await serveNames(sandbox)));
   await enforceTenancy(tenants, signal);
   if (network.per === 'suite') {
     await objects.apply([sharedNetwork(name, network.spec)]);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { exclusionOf, isChosen, SUITE_NAMES, SUITES, type SuiteName } from './suites.ts';
+import { exclusionOf, isChosen, onAnyKernel, SUITE_NAMES, SUITES, type SuiteName } from './suites.ts';
 
 const SPECS = {
   basic: '[sig-network] Services should serve a basic endpoint from pods [Conformance]',
@@ -57,6 +57,15 @@ it('patterns mean the same to Go: no look-around, no back-references', () => {
 it('specs that find Services by name in tenants need VRFs, and no others do', () => {
   const needing = SUITES.filter(({ cluster }) => cluster.needs.includes('vrf'));
   expect(needing.map(({ name }) => name)).toEqual(['layer3', 'layer2']);
+});
+
+it('on any kernel they are named by a server outside of the cluster, on a cluster of their own; others are as they were', () => {
+  for (const suite of SUITES) {
+    const { cluster } = onAnyKernel(suite);
+    expect(cluster.needs).toEqual([]);
+    if (suite.cluster.needs.length === 0) expect(cluster).toBe(suite.cluster);
+    else expect(cluster).toMatchObject({ name: `${suite.cluster.name}-here`, names: 'outside' });
+  }
 });
 
 it('on a cluster that suites share, those without a network run before namespaces become tenants', () => {

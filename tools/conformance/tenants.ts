@@ -14,7 +14,7 @@ import type { ManifestObject, Objects } from '../../sandbox/index.ts';
 /** By which the suite marks its namespaces. */
 const RUN_LABEL = 'e2e-run';
 /** Has the name of the suite: namespaces of the one before end in their own time, on their own network. */
-const SUITE_LABEL = 'conformance-suite';
+export const SUITE_LABEL = 'conformance-suite';
 const NAME = 'conformance-tenants';
 const API_VERSION = 'admissionregistration.k8s.io/v1';
 
