@@ -94,6 +94,11 @@ export const PROBLEM_CAUSES = {
     summary: 'networks are close to their connection limit on this node',
     next: 'find the pods that open them: conntrack -L; the limit is --connections-per-network',
   },
+  'connections-unlimited': {
+    summary: 'limits of connections cannot be written',
+    next: 'the message has the answer of ovsdb-server of Open vSwitch: check its disk and its log',
+    follows: ['database-unreachable', 'database-failed'],
+  },
   'controller-not-processing': {
     summary: 'ovn-controller does not follow the southbound database',
     next: 'check the process and the log of ovn-controller on this node; restart it',

@@ -251,13 +251,14 @@ describe('limits of connections', () => {
         row: { name: 'ours', ...limited, external_ids: ['map', [['ovn-udn/key', 'x']]] },
       },
     ]);
-    const named = ['left', 'foreign', 'default', 'back'];
+    const named = ['left', 'foreign', 'default', 'back', 'marked'];
+    const marked = { limit: 5001, external_ids: ['map', [['ovn-udn/zone', 'GR_red_snat']]] } as const;
     await openvswitch.session.transact([
       ...named.map((name, index) => ({
         op: 'insert' as const,
         table: 'CT_Zone',
         'uuid-name': name,
-        row: [{ limit: 5000 }, { limit: 5001 }, {}, { limit: 2 ** 32 - 1 }][index] ?? {},
+        row: [{ limit: 5000 }, { limit: 5001 }, {}, { limit: 2 ** 32 - 1 }, marked][index] ?? {},
       })),
       {
         op: 'insert',

@@ -1,8 +1,11 @@
 /**
- * Takes the limits of connections back before their rows go: ovn-controller removes its rows of CT_Zone with a limit, and leaves those
- * of routers and ports that are gone.
+ * Takes the limits of connections back. Those of agents since ADR 138 are marked. Those of older ones ovn-controller has made, which removes
+ * its rows of CT_Zone with the limit in the northbound database, and leaves those of routers and ports that are gone: so that is taken
+ * back before.
  */
 import type { OvsdbSession, WireMap, WireValue } from '../../ovsdb/index.ts';
+import type { WireRow } from '../../ovsdb/wire/notation.ts';
+import { ZONE_KEY } from '../connections/zone-plan.ts';
 import type { Databases } from '../databases/databases.ts';
 import { OWNER_KEY } from '../model/ownership.ts';
 import { whenInstalled } from './when-installed.ts';
@@ -54,7 +57,7 @@ const ROUNDS = 5;
 const INSTALLED_MS = 20_000;
 
 /**
- * Removes the rows of CT_Zone that ovn-controller has left: on a busy machine it forgets zones whose ports go meanwhile, and writes the
+ * Removes the rows of CT_Zone that are ours, and those that ovn-controller has left: on a busy machine it forgets zones whose ports go meanwhile, and writes the
  * limit that it took back as 2^32 - 1. Call it when no northbound row has a limit of ours any more. Nothing else says whose a row is.
  */
 export const removeLeftLimits = async (
@@ -62,22 +65,18 @@ export const removeLeftLimits = async (
   limits: ReadonlySet<number>,
   signal: AbortSignal,
 ): Promise<void> => {
-  if (limits.size === 0) return;
-  const columns = ['_uuid'];
   const found = await session.transact(
     [
       { op: 'select', table: 'Datapath', where: [], columns: ['_uuid', 'ct_zones'] },
-      ...[...limits, TAKEN_BACK].map((limit) => ({
-        op: 'select' as const,
-        table: 'CT_Zone',
-        where: [['limit', '==', limit]] as const,
-        columns,
-      })),
+      { op: 'select', table: 'CT_Zone', where: [], columns: ['_uuid', 'limit', 'external_ids'] },
     ],
     signal,
   );
-  const [datapaths, ...zones] = found.map((result) => result?.rows ?? []);
-  const left = new Set(zones.flat().map(({ _uuid }) => String(_uuid)));
+  const [datapaths, zones = []] = found.map((result) => result?.rows ?? []);
+  const forgotten = limits.size === 0 ? limits : new Set([...limits, TAKEN_BACK]);
+  const isLeft = ({ limit, external_ids: ids }: WireRow): boolean =>
+    forgotten.has(Number(limit)) || pairsOf(ids).some(([key]) => key === ZONE_KEY);
+  const left = new Set(zones.filter(isLeft).map(({ _uuid }) => String(_uuid)));
   const operations = (datapaths ?? []).map(({ _uuid = '', ct_zones }) => ({
     op: 'mutate' as const,
     table: 'Datapath',

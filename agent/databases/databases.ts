@@ -8,6 +8,7 @@ import { createNeighbourReplica, type NeighbourReplica } from './neighbours.ts';
 import { createNorthboundReplica, NORTHBOUND_CLAIMS, type NorthboundReplica } from './northbound.ts';
 import { createSouthboundReplica, type SouthboundReplica } from './southbound.ts';
 import { createVswitchReplica, type VswitchReplica } from './vswitch.ts';
+import { createZoneReplica, type ZoneReplica } from './zones.ts';
 
 export interface Databases {
   readonly northbound: Database<OvnNorthbound, NorthboundReplica>;
@@ -15,6 +16,8 @@ export interface Databases {
   readonly openvswitch: Database<OpenVSwitch, VswitchReplica>;
   /** Of the southbound database, too. */
   readonly neighbours: NeighbourReplica;
+  /** Of the Open_vSwitch database, too. */
+  readonly zones: ZoneReplica;
   connect(): void;
   reconcile(): void;
   close(): Promise<void>;
@@ -45,12 +48,15 @@ export const createDatabases = (remotes: Remotes, observe: Observe): Databases =
   });
   const neighbours = createNeighbourReplica();
   southbound.session.mirror(neighbours);
+  const zones = createZoneReplica();
+  openvswitch.session.mirror(zones);
   const all = [northbound, southbound, openvswitch];
   return {
     northbound,
     southbound,
     openvswitch,
     neighbours,
+    zones,
     connect: () => {
       for (const database of all) database.connect();
     },

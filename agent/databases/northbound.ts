@@ -90,12 +90,21 @@ export const NORTHBOUND_CLAIMS: ClaimedRows = {
   Static_MAC_Binding: ({ logical_port: port, ip, mac }) => isOurMacBinding(String(port), String(ip), String(mac)),
 };
 
+/** No index of the schema: two routers, or two switches, may have one name. */
+export const BY_NAME = 'by name';
+
 export type NorthboundReplica = Replica<OvnNorthbound, typeof TABLES>;
 
-export const createNorthboundReplica = (): NorthboundReplica =>
-  new Replica<OvnNorthbound, typeof TABLES>({
+export const createNorthboundReplica = (): NorthboundReplica => {
+  const owners = ownerIndexes(ovnNorthbound, TABLES, OWNER_KEY);
+  return new Replica<OvnNorthbound, typeof TABLES>({
     model: ovnNorthbound,
     tables: TABLES,
     trackParents: true,
-    indexes: ownerIndexes(ovnNorthbound, TABLES, OWNER_KEY),
+    indexes: {
+      ...owners,
+      Logical_Router: { ...owners.Logical_Router, [BY_NAME]: ({ name }) => name },
+      Logical_Switch: { ...owners.Logical_Switch, [BY_NAME]: ({ name }) => name },
+    },
   });
+};

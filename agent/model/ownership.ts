@@ -15,6 +15,12 @@ export const OWNER_KEY = 'ovn-udn/key';
 export const POD_PORT_KEY = 'ovn-udn/port';
 
 /**
+ * The entry of `external_ids` of a router, a switch or a port that says how many connections each of its conntrack zones may have on this
+ * node. Not OVN's own `ct-zone-limit`: ADR 138 says why.
+ */
+export const CONNECTIONS_KEY = 'ovn-udn/connections';
+
+/**
  * Static_MAC_Binding has no `external_ids`: rows of ours are those for gateway routers' external ports with the MAC that
  * derives from the address.
  */

@@ -92,7 +92,7 @@ describe.each(CLUSTERS)('%s', (_, build) => {
       ({ key }): Part => ({ backend: 'northbound', key, owners: [], wanted: '{"match":"x"}' }),
     );
     expect(unknown(parts)).toEqual([]);
-    const ends = rows.filter(({ columns }) => /"discard"|ct-zone-limit/.test(JSON.stringify(columns)));
+    const ends = rows.filter(({ columns }) => /"discard"|ovn-udn\/connections/.test(JSON.stringify(columns)));
     const missing = ends.map(
       ({ key, columns }): Part => ({ backend: 'northbound', key, owners: [], wanted: JSON.stringify(columns) }),
     );
@@ -143,16 +143,23 @@ it.each(['chain services', 'set nodeports-v4', 'element external-ips-v4 9.9.9.9 
 );
 
 it.each([
-  ['Logical_Router/red', '{"options":{"ct-zone-limit":"5000","mcast_relay":"true"}}', undefined],
-  ['Logical_Switch/red', '{"other_config":{"ct-zone-limit":"5000"}}', '{"other_config":{"ct-zone-limit":"0"}}'],
-  ['Logical_Switch_Port/k8s-red', '{"options":{"ct-zone-limit":"5000"}}', '{}'],
+  ['Logical_Router/red', '{"external_ids":{"ovn-udn/connections":"5000","mcast_relay":"true"}}', undefined],
+  [
+    'Logical_Switch/red',
+    '{"external_ids":{"ovn-udn/connections":"5000"}}',
+    '{"external_ids":{"ovn-udn/connections":"0"}}',
+  ],
+  ['Logical_Switch_Port/k8s-red', '{"external_ids":{"ovn-udn/connections":"5000"}}', '{}'],
 ])('%s lacks its limit', (key, wanted, actual) => {
   const part: Part = { backend: 'northbound', key, owners: ['layer3:red'], wanted, ...(actual && { actual }) };
   expect(guardOf(part)?.name).toBe('limits of networks');
 });
 
 it('a limit that is as it should be is no reason', () => {
-  const [wanted, actual] = ['{"options":{"a":"1","ct-zone-limit":"5"}}', '{"options":{"ct-zone-limit":"5"}}'];
+  const [wanted, actual] = [
+    '{"external_ids":{"a":"1","ovn-udn/connections":"5"}}',
+    '{"external_ids":{"ovn-udn/connections":"5"}}',
+  ];
   expect(guardOf({ backend: 'northbound', key: 'Logical_Router/red', owners: [], wanted, actual })).toBeUndefined();
 });
 

@@ -152,6 +152,6 @@ const changesZoneLimit = ({ backend, wanted, actual }: GuardPart): boolean => {
   return limit !== undefined && actual?.includes(limit) !== true;
 };
 
-const ZONE_LIMIT = /"ct-zone-limit":"[0-9]+"/;
+const ZONE_LIMIT = /"ovn-udn\/connections":"[0-9]+"/;
 
 const textOf = ({ key, wanted = '' }: GuardPart): string => `${key} ${wanted}`;

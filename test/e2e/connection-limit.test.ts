@@ -86,6 +86,61 @@ it.each([4, 6] as const)('keeps a tenant to its connections over IPv%s, and othe
   for (let round = 0; round < 5; round += 1) await ask('blue');
 });
 
+it('every zone of a tenant has its limit, also when others come and go, and then all daemons are done', async () => {
+  const objects = await cluster().objects();
+  const guest = (index: number) => [namespace(`guest-${index}`), layer3(`guest-${index}`, 'net', ['10.79.0.0/16/24'])];
+  await applyAndWait(cluster(), guest(0));
+  await eventually(async () => expect((await zonesByName()).has('k8s-guest.0_net_node-1')).toBe(true));
+  await cluster().kill(NODE, 'ovn-controller', 'SIGSTOP');
+  // It hears of both at once, and gives the zones of the one to the other.
+  await objects.delete(guest(0).toReversed());
+  await applyAndWait(cluster(), guest(1));
+  await eventually(async () => expect(await routers()).toEqual(['GR_guest.1_net_node-1']));
+  await cluster().kill(NODE, 'ovn-controller', 'SIGCONT');
+  await eventually(async () => expect((await zonesByName()).has('k8s-guest.1_net_node-1')).toBe(true));
+  await eventually(async () => expect(await changesOfZones()).toEqual([]), 30_000);
+  const [names, limits] = [await zonesByName(), await zoneLimits()];
+  const zones = [...names].filter(([name]) => LIMITED.test(name));
+  // Of each network those of its routers and its switch, two each, and that of its management port; and of red's pod.
+  expect(zones).toHaveLength(3 * 7 + 2);
+  expect(zones.filter(([, zone]) => limits.get(zone) !== LIMIT)).toEqual([]);
+});
+
+const LIMITED =
+  /^(?:(?:GR_)?(?:red|blue|guest\.1)_net_(?:ovn_cluster_router|node-1)_[sd]nat|k8s-(?:red|blue|guest).*|(?:red|blue)\.net_.*_a)$/;
+
+/** What is written of limits while nothing happens: ovn-controller and ovs-vswitchd once used a processor each for it. */
+const changesOfZones = async (): Promise<string[]> => {
+  const watch =
+    'timeout 2 ovsdb-client monitor --format=json unix:/run/openvswitch/db.sock Open_vSwitch CT_Zone || true';
+  const { stdout } = await cluster().node(NODE, ['sh', '-c', watch]);
+  // The first line is what is there.
+  return stdout.trim().split('\n').slice(1);
+};
+
+const routers = async (): Promise<string[]> => {
+  const list = ['ovn-nbctl', '--bare', '--columns=name', 'find', 'Logical_Router'];
+  const { stdout } = await cluster().node(NODE, list);
+  return stdout.split('\n').filter((name) => name.startsWith('GR_guest'));
+};
+
+const zonesByName = async (): Promise<ReadonlyMap<string, number>> => {
+  const { stdout } = await cluster().node(NODE, ['ovn-appctl', '-t', 'ovn-controller', 'ct-zone-list']);
+  return new Map(
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => [line.split(' ')[0] ?? '', Number(line.split(' ')[1])]),
+  );
+};
+
+const zoneLimits = async (): Promise<ReadonlyMap<number, number>> => {
+  const { stdout } = await cluster().node(NODE, ['ovs-appctl', 'dpctl/ct-get-limits']);
+  return new Map(
+    [...stdout.matchAll(/zone=(\d+),limit=(\d+)/g)].map(([, zone, limit]) => [Number(zone), Number(limit)]),
+  );
+};
+
 it('is reported, with the network, the number and the limit', async () => {
   await eventually(async () => {
     expect(await agentMetrics(cluster(), NODE)).toMatch(

@@ -44,10 +44,10 @@ const routerRow = (site: GatewaySite, view: View): Northbound => {
             chassis: node.chassisId,
             lb_force_snat_ip: forcedSource(site),
             ...roleOptions(site),
-            ...routerConnections(network, view),
           },
           external_ids: {
             ...networkAndRoleIds(network),
+            ...routerConnections(network, view),
             physical_ip: addresses[0] ?? '',
             physical_ips: [...addresses, ...masquerade].join(','),
           },

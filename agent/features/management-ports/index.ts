@@ -54,7 +54,7 @@ export const managementPorts: FeatureOver<'network'> = {
       northbound: merge(
         switchPort(onSwitch, {
           ...{ name: managementPortName(name, view.node), addresses: [[mac, ...ips].join(' ')] },
-          options: managementConnections(network, view),
+          external_ids: managementConnections(network, view),
         }),
         ...ips.map((ip) => nodeAllow(name, onSwitch, ip)),
         ...subnets.flatMap((subnet) => towardsHost(here, subnet, view.node, mac, hostSide)),

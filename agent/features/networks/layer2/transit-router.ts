@@ -55,9 +55,8 @@ const routerRow = ({ network, key, mode, view }: TransitRouterInput): Northbound
           options: {
             'requested-tnl-key': String(key),
             ...commitAll(network, mode),
-            ...routerConnections(network, view),
           },
-          external_ids: { 'k8s-cluster-router': 'yes', ...networkIds(network) },
+          external_ids: { 'k8s-cluster-router': 'yes', ...networkIds(network), ...routerConnections(network, view) },
           copp: rowRef(coppKey(COPP_NAME)),
         },
       },

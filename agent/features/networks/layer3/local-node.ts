@@ -41,8 +41,8 @@ const nodeSwitch = (network: NetworkFact, node: NodeFact, subnets: readonly Cidr
         key: switchKey(name),
         columns: {
           name,
-          other_config: { ...switchSubnets(subnets), ...portConnections(network, view) },
-          external_ids: networkAndRoleIds(network),
+          other_config: switchSubnets(subnets),
+          external_ids: { ...networkAndRoleIds(network), ...portConnections(network, view) },
         },
       },
     ],

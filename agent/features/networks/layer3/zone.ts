@@ -32,9 +32,8 @@ export const layer3Zone = (
           options: {
             always_learn_from_arp_request: 'false',
             ...commitAll(network, mode),
-            ...routerConnections(network, view),
           },
-          external_ids: { 'k8s-cluster-router': 'yes', ...networkIds(network) },
+          external_ids: { 'k8s-cluster-router': 'yes', ...networkIds(network), ...routerConnections(network, view) },
           copp: rowRef(coppKey(COPP_NAME)),
         },
       },

@@ -46,11 +46,8 @@ const switchRow = (network: LocalnetFact, view: View): Northbound => {
         key: switchKey(name),
         columns: {
           name,
-          other_config: {
-            ...switchSubnets(network.subnets.map(({ cidr }) => cidr)),
-            ...portConnections(network, view),
-          },
-          external_ids: networkAndRoleIds(network),
+          other_config: switchSubnets(network.subnets.map(({ cidr }) => cidr)),
+          external_ids: { ...networkAndRoleIds(network), ...portConnections(network, view) },
         },
       },
     ],

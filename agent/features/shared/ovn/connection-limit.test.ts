@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { CONNECTIONS_KEY } from '../../../model/ownership.ts';
 import { TestCluster } from '../../../testing/cluster.ts';
 
 const RED = { id: 1, topology: 'layer3', subnets: ['10.20.0.0/16'], namespace: 'red', nad: 'net' } as const;
@@ -16,11 +17,8 @@ const cluster = (connectionLimit?: number): TestCluster =>
 const limits = (it: TestCluster): string[] => {
   const { northbound } = it.render();
   return ['Logical_Router', 'Logical_Switch', 'Logical_Switch_Port'].flatMap((table) =>
-    (northbound[table] ?? []).flatMap(({ name, options = {}, other_config = {} }) => {
-      const { 'ct-zone-limit': limit } = { ...(options as object), ...(other_config as object) } as Record<
-        string,
-        string
-      >;
+    (northbound[table] ?? []).flatMap(({ name, external_ids }) => {
+      const { [CONNECTIONS_KEY]: limit } = { ...(external_ids as Readonly<Record<string, string>>) };
       return limit === undefined ? [] : [`${name} ${limit}`];
     }),
   );
