@@ -4,7 +4,13 @@ import { rowRef } from '../../../ovsdb/desired/types.ts';
 import { databaseId, hashedName } from '../../model/database-ids.ts';
 import { isLocked } from '../../model/facts.ts';
 import { EMPTY_FRAGMENT, type FeatureOver } from '../../model/fragment.ts';
-import { clusterRouterName, controllerName, podPortName, routerToSwitchPortName } from '../../model/names.ts';
+import {
+  clusterRouterName,
+  controllerName,
+  podPortName,
+  routerToJoinPortName,
+  routerToTransitPortName,
+} from '../../model/names.ts';
 import { portGroupKey, switchPortKey } from '../../model/row-keys.ts';
 import { merge } from '../shared/ovn/merge.ts';
 import { managementSourcePolicy } from '../shared/ovn/router-rows.ts';
@@ -22,11 +28,10 @@ export const isolation: FeatureOver<'zone'> = {
   render: (_, view) => {
     const subnets = view.nodeSubnets(view.node, DEFAULT_NETWORK_NAME);
     const acls = isolationAcls(PORT_GROUP, subnets);
-    const [router, port] = [
-      clusterRouterName(DEFAULT_NETWORK_NAME),
-      routerToSwitchPortName(DEFAULT_NETWORK_NAME, view.node),
-    ];
-    const policies = managementIps(subnets).map((ip) => managementSourcePolicy(router, port, ip));
+    const router = clusterRouterName(DEFAULT_NETWORK_NAME);
+    // All that it has but the one to this node's switch.
+    const others = [routerToJoinPortName(router), routerToTransitPortName(DEFAULT_NETWORK_NAME, view.node)];
+    const policies = managementIps(subnets).map((ip) => managementSourcePolicy(router, others, ip));
     const group = {
       table: 'Port_Group' as const,
       key: portGroupKey(PORT_GROUP),

@@ -84,7 +84,7 @@ it('drops what comes to the router as the management port, and not from it', () 
   const { northbound } = cluster('10.1.1.0/24', 'fd00:1::/64').render();
   const policies = (northbound['Logical_Router_Policy'] ?? []).filter(({ action }) => action === 'drop');
   expect(policies.map(({ priority, match }) => [priority, match])).toEqual([
-    [1010, 'inport != "rtos-node1" && ip4.src == 10.1.1.2'],
-    [1010, 'inport != "rtos-node1" && ip6.src == fd00:1::2'],
+    [1010, 'inport == {"rtoj-ovn_cluster_router", "rtots-node1"} && ip4.src == 10.1.1.2'],
+    [1010, 'inport == {"rtoj-ovn_cluster_router", "rtots-node1"} && ip6.src == fd00:1::2'],
   ]);
 });

@@ -80,10 +80,14 @@ export const sourceTranslation = (
   };
 };
 
-/** Nobody but the management port, behind `port`, sends as it. */
-export const managementSourcePolicy = (router: string, port: string, source: Ip): Northbound => {
+/**
+ * Nobody but the management port sends as it, and that is behind none of these ports of the router. They are named, as a port can be compared
+ * by equality only (ovn-sb(5), nominal fields): ovn-controller refuses a flow with `inport != …`, and the policy did nothing.
+ */
+export const managementSourcePolicy = (router: string, ports: readonly string[], source: Ip): Northbound => {
   const { priority } = ROUTER_POLICY_PRIORITIES.managementSource;
-  const match = `inport != "${port}" && ip${ipFamily(source)}.src == ${source}`;
+  const from = ports.map((port) => `"${port}"`).join(', ');
+  const match = `inport == {${from}} && ip${ipFamily(source)}.src == ${source}`;
   return dropPolicy(router, routerPolicyKey(router, priority, source), priority, match);
 };
 

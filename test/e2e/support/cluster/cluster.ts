@@ -1,5 +1,5 @@
 /** A cluster for all tests of a file: up before them, down after them, and then nothing of it may be left. */
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import {
   API_KINDS,
   type ApiKind,
@@ -13,6 +13,7 @@ import {
 import { namespacesOf, untilNothingIsLeft } from '../../../../sandbox/leaks.ts';
 import { readPods } from '../../../oracles/reachability/measure.ts';
 import type { ReachabilityPod } from '../../../oracles/reachability/types.ts';
+import { refusedFlows } from './refused-flows.ts';
 
 /**
  * How networks get onto nodes where the test does not say so itself (docs/testing.md, "On demand"); default: the agent's. A
@@ -73,8 +74,10 @@ export const useCluster = (options: SandboxOptionsInput & { readonly name: strin
   );
   afterAll(async () => {
     const namespaces = await namespacesOf(options.name);
+    const refused = await refusedFlows(options.name);
     await sandbox?.down();
     await untilNothingIsLeft(options.name, namespaces);
+    expect(refused).toEqual([]);
   });
   return () => {
     if (sandbox === undefined) throw new Error('the cluster is not up');
