@@ -2,8 +2,8 @@
  * toolbox probe [--timeout MS] [--tries N] [--parallel N] [--tcp-port N] [--udp-port N]
  *
  * Reads `id family protocol address [interface|-] [nonce]` lines (protocol icmp, tcp, udp or sctp) and runs the
- * probes at the same time; an address may have a port. Over SCTP it asks what it asks over TCP. Prints {"id","answered","who","error","rtt_us","tries","nonce"} per probe as it
- * ends. `who` is what the server calls itself. The server that a probe reaches records its nonce, answered or not.
+ * probes at the same time; an address may have a port. Over SCTP it asks what it asks over UDP. Prints
+ * {"id","answered","who","error","rtt_us","tries","nonce"} per probe as it ends. `who` is what the server calls itself. The server that a probe reaches records its nonce, answered or not.
  * A try takes as long as --timeout; one that fails sooner (refused, unreachable) is tried again when its time is over,
  * because rules and routes may be on their way.
  */
@@ -73,12 +73,17 @@ static int open_socket(struct probe *probe, size_t index) {
   return watch(EPOLL_CTL_ADD, fd, is_stream ? EPOLLOUT : EPOLLIN, index);
 }
 
+static int send_request(const struct probe *probe) {
+  const char *format = probe->protocol == PROBE_TCP ? "GET /hostname?nonce=%s HTTP/1.0\r\nHost: toolbox\r\n\r\n" : "hostname %s";
+  char request[NONCE_MAX + 64];
+  int n = snprintf(request, sizeof request, format, probe->nonce);
+  return send(probe->fd, request, (size_t)n, MSG_NOSIGNAL) == n ? 0 : -1;
+}
+
 static void start_socket(size_t index) {
   struct probe *probe = probes[index];
-  char request[NONCE_MAX + 16];
-  int n = snprintf(request, sizeof request, "hostname %s", probe->nonce);
   probe->length = 0;
-  if (open_socket(probe, index) < 0 || (probe->protocol == PROBE_UDP && send(probe->fd, request, (size_t)n, MSG_NOSIGNAL) < 0))
+  if (open_socket(probe, index) < 0 || (probe->protocol == PROBE_UDP && send_request(probe) < 0))
     fail_try(probe, strerror(errno));
 }
 
@@ -112,25 +117,24 @@ static void read_icmp(const struct icmp_socket *socket) {
   }
 }
 
-static void read_udp(struct probe *probe) {
+/* A datagram may be empty; an association without a message has ended. */
+static void read_message(struct probe *probe) {
   ssize_t n = recv(probe->fd, probe->answer, sizeof probe->answer - 1, 0);
-  if (n < 0) {
-    fail_try(probe, strerror(errno));
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (n < 0 || (n == 0 && probe->protocol == PROBE_SCTP)) {
+    fail_try(probe, n < 0 ? strerror(errno) : "ended without an answer");
     return;
   }
   probe->answer[n] = 0;
   finish(probe, NULL);
 }
 
-static void send_http(struct probe *probe, size_t index) {
-  char request[256];
+static void ask_when_connected(struct probe *probe, size_t index) {
   int error = 0;
   socklen_t length = sizeof error;
   getsockopt(probe->fd, SOL_SOCKET, SO_ERROR, &error, &length);
-  int n = snprintf(request, sizeof request, "GET /hostname?nonce=%s HTTP/1.0\r\nHost: toolbox\r\n\r\n", probe->nonce);
   if (error) errno = error;
-  if (error || send(probe->fd, request, (size_t)n, MSG_NOSIGNAL) != n ||
-      watch(EPOLL_CTL_MOD, probe->fd, EPOLLIN, index) < 0)
+  if (error || send_request(probe) < 0 || watch(EPOLL_CTL_MOD, probe->fd, EPOLLIN, index) < 0)
     fail_try(probe, strerror(errno));
 }
 
@@ -160,9 +164,9 @@ static void serve_event(const struct epoll_event *event) {
   }
   struct probe *probe = probes[event->data.u64];
   if (probe->is_done || probe->fd < 0) return;
-  if (probe->protocol == PROBE_UDP) read_udp(probe);
-  else if (event->events & EPOLLOUT) send_http(probe, event->data.u64);
-  else read_http(probe);
+  if (probe->protocol != PROBE_UDP && event->events & EPOLLOUT) ask_when_connected(probe, event->data.u64);
+  else if (probe->protocol == PROBE_TCP) read_http(probe);
+  else read_message(probe);
 }
 
 /* Starts what may start and tries again what has to. How long until the next deadline, in ms. */
