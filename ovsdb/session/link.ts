@@ -1,14 +1,17 @@
 /** One connection to one server, from the dialling to its end. */
 import { addAbortListener } from 'node:events';
+import type { Duplex } from 'node:stream';
+import { unlessAborted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { NotConnectedError, OvsdbError, TimeoutError } from '../errors.ts';
 import type { DatabaseModel } from '../schema/model.ts';
 import { RpcConnection } from '../wire/connection.ts';
 import type { Dial } from '../wire/dial.ts';
-import type { Remote } from '../wire/remote.ts';
+import { formatRemote, type Remote } from '../wire/remote.ts';
 import { type Demands, databaseOf, fetchSchema, type ServerReplica, unfitness, watchServer } from './handshake.ts';
 import type { MonitorSink } from './monitor-sink.ts';
 import { Monitors } from './monitors.ts';
+import { answeredInTurn } from './reply-order.ts';
 
 export interface LinkOptions {
   readonly database: string;
@@ -27,11 +30,13 @@ export class Link {
   /** The server's, when it was connected. A conversion ends the connection. */
   readonly schema: DatabaseModel;
   readonly #monitors: Monitors;
+  readonly #clock: Clock;
 
-  private constructor(connection: RpcConnection, monitors: Monitors, schema: DatabaseModel) {
+  private constructor(connection: RpcConnection, monitors: Monitors, schema: DatabaseModel, clock: Clock) {
     this.connection = connection;
     this.#monitors = monitors;
     this.schema = schema;
+    this.#clock = clock;
   }
 
   /**
@@ -47,7 +52,9 @@ export class Link {
   ): Promise<Link> {
     const { clock, connectTimeoutMs: ms } = options;
     const late = new AbortController();
-    const cancel = clock.schedule(ms, () => late.abort(new TimeoutError(`not connected within ${ms} ms`)));
+    const cancel = clock.schedule(ms, () =>
+      late.abort(new TimeoutError(`${formatRemote(remote)}: not connected within ${ms} ms`)),
+    );
     try {
       return await openLink(remote, options, onEnd, AbortSignal.any([signal, late.signal]));
     } finally {
@@ -58,11 +65,13 @@ export class Link {
   static async prepare(connection: RpcConnection, monitors: Monitors, options: LinkOptions): Promise<Link> {
     const server = await watchServer(connection, monitors);
     if (server !== undefined) keepFit(server, connection, options);
-    return new Link(connection, monitors, await fetchSchema(connection, options.database));
+    return new Link(connection, monitors, await fetchSchema(connection, options.database), options.clock);
   }
 
   mirror(sink: MonitorSink): void {
-    this.#monitors.start(sink, this.schema).catch((error: unknown) => this.connection.close(asOvsdbError(error)));
+    answeredInTurn(this.connection, this.#clock, this.#monitors.start(sink, this.schema)).catch((error: unknown) =>
+      this.connection.close(asOvsdbError(error)),
+    );
   }
 
   unmirror(sink: MonitorSink): void {
@@ -80,8 +89,11 @@ const openLink = async (
   signal: AbortSignal,
 ): Promise<Link> => {
   const { clock, probeIntervalMs, maxMessageBytes } = options;
-  const stream = await options.dial(remote, signal);
-  let onClose: (error: OvsdbError) => void = () => {};
+  const stream = await dialled(remote, options, signal);
+  const ended = Promise.withResolvers<never>();
+  // No one may be waiting for it when it comes.
+  ended.promise.catch(() => {});
+  let onClose: (error: OvsdbError) => void = ended.reject;
   const connection: RpcConnection = new RpcConnection(stream, {
     clock,
     ...(probeIntervalMs !== undefined && { probeIntervalMs }),
@@ -100,13 +112,29 @@ const openLink = async (
   using _ = addAbortListener(signal, () => connection.close(asOvsdbError(signal.reason)));
   try {
     signal.throwIfAborted();
-    const link = await Link.prepare(connection, monitors, options);
+    // The end of the connection ends every wait for an answer, whatever has become of that.
+    const link = await Promise.race([Link.prepare(connection, monitors, options), ended.promise]);
     if (connection.closed) throw new NotConnectedError('the connection ended while it was being prepared');
     onClose = onEnd;
     return link;
   } catch (error) {
     connection.close(asOvsdbError(error));
     throw asOvsdbError(error);
+  }
+};
+
+/** Ends with the signal even if the dialler does not, for example while it waits for certificates. */
+const dialled = async (remote: Remote, { dial }: LinkOptions, signal: AbortSignal): Promise<Duplex> => {
+  const dialling = dial(remote, signal);
+  try {
+    return await unlessAborted(signal, dialling);
+  } catch (error) {
+    // A stream that comes too late has no other owner.
+    dialling.then(
+      (stream) => stream.destroy(),
+      () => {},
+    );
+    throw error;
   }
 };
 

@@ -67,9 +67,15 @@ export class Monitors {
           else reject(reply.error);
           return;
         }
-        // A late reply does not make a monitor current that was closed meanwhile.
-        if (this.#sinks.get(id) === sink) this.#begin(method, sink, reply);
-        resolve(true);
+        try {
+          // A late reply does not make a monitor current that was closed meanwhile.
+          if (this.#sinks.get(id) === sink) this.#begin(method, sink, reply);
+          resolve(true);
+        } catch (error) {
+          // The connection ends with it, and no longer knows this request.
+          reject(error);
+          throw error;
+        }
       });
     });
   }

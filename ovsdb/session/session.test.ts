@@ -1,60 +1,25 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../base/testing/fake-clock.ts';
 import { OvsdbError } from '../errors.ts';
 import { ovnNorthbound } from '../models/ovn-northbound.gen.ts';
-import { ovsdbServer } from '../models/server.gen.ts';
 import { Replica, type ReplicaUpdate } from '../replica/replica.ts';
 import type { DatabaseModel } from '../schema/model.ts';
 import { memorySession } from '../testing/memory/client.ts';
 import { MemoryDatabase } from '../testing/memory/database.ts';
-import { MemoryServer, type MemoryServerOptions, schemaJson } from '../testing/memory/server.ts';
+import { MemoryServer, schemaJson } from '../testing/memory/server.ts';
 import type { Operation } from '../transact/operation.ts';
 import { type Dial, dialer } from '../wire/dial.ts';
-import { OvsdbSession, type SessionOptions, type SessionState } from './session.ts';
-
-const open: OvsdbSession[] = [];
-afterEach(async () => {
-  for (const session of open.splice(0)) await session.close();
-});
-
-const NAME = 'OVN_Northbound';
-const insert = (name: string): Operation => ({ op: 'insert', table: 'Logical_Switch', row: { name } });
-
-const start = (server: MemoryServer, options: Partial<SessionOptions> = {}) => {
-  const session = memorySession(server, NAME, options);
-  open.push(session);
-  const replica = new Replica({ model: ovnNorthbound, tables: { Logical_Switch: ['name'] } });
-  const states: SessionState[] = [];
-  session.onState((state) => states.push(state));
-  session.mirror(replica);
-  session.start();
-  return { session, replica, states };
-};
-
-const newServer = (options: MemoryServerOptions = {}) => {
-  const database = new MemoryDatabase(ovnNorthbound);
-  return { database, server: new MemoryServer([database], options) };
-};
-
-/** What `_Server` says of the database. */
-const serverDatabase = (row: Record<string, unknown>): MemoryDatabase => {
-  const database = new MemoryDatabase(ovsdbServer);
-  database.transact([
-    { op: 'insert', table: 'Database', row: { name: NAME, model: 'clustered', connected: true, ...row } as never },
-  ]);
-  return database;
-};
-
-const untilState = (session: OvsdbSession, test: (state: SessionState) => boolean): Promise<SessionState> =>
-  new Promise((resolve) => {
-    const stop = session.onState((state) => {
-      if (!test(state)) return;
-      stop();
-      resolve(state);
-    });
-  });
-
-const isWaiting = ({ kind }: SessionState): boolean => kind === 'waiting';
+import {
+  closeInTheEnd,
+  insert,
+  isWaiting,
+  NAME,
+  newServer,
+  serverDatabase,
+  start,
+  untilState,
+} from './session.suite.ts';
+import { OvsdbSession } from './session.ts';
 
 describe('OvsdbSession', () => {
   it.each([
@@ -90,7 +55,7 @@ describe('OvsdbSession', () => {
   it('sends nothing while it is not connected', async () => {
     const { server } = newServer();
     const session = memorySession(server, NAME);
-    open.push(session);
+    closeInTheEnd(session);
     await expect(session.transact([])).rejects.toMatchObject({ code: 'ERR_OVSDB_NOT_CONNECTED' });
   });
 
@@ -155,7 +120,7 @@ describe('OvsdbSession', () => {
     delete older.tables['Logical_Switch']?.columns['other_config'];
     const { database, server } = newServer({ remembers: true, schema: () => older });
     const session = memorySession(server, NAME);
-    open.push(session);
+    closeInTheEnd(session);
     const replica = new Replica({ model: ovnNorthbound, tables: { Logical_Switch: ['name', 'other_config'] } });
     session.mirror(replica);
     session.start();
@@ -204,7 +169,7 @@ describe('OvsdbSession', () => {
       random: () => 0.5,
       backoff: { minMs: 100, maxMs: 1000 },
     });
-    open.push(session);
+    closeInTheEnd(session);
     session.start();
     while (waits.length < 10) {
       const state = await untilState(session, ({ kind }) => kind === 'waiting');

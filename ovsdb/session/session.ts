@@ -231,6 +231,8 @@ export class OvsdbSession {
       };
       const link = await Link.open(remote, this.#linkOptions, onEnd, this.#closing.signal);
       const connectedAt = this.#clock.monotonic();
+      // Promises hand the link over: `close` may have been called meanwhile, when nobody had it.
+      if (this.#closing.signal.aborted) link.connection.close(asOvsdbError(this.#closing.signal.reason));
       if (!link.connection.closed) this.#connected(link, name);
       const error = await ended.promise;
       const { maxMs } = this.#options.backoff ?? DEFAULT_BACKOFF;

@@ -88,6 +88,18 @@ describe('RpcConnection', () => {
     expect(closed).toHaveLength(1);
   });
 
+  it.each(['ended', 'failed'])('ends when the stream had %s before it was given one', async (how) => {
+    const [ours, peer] = duplexPair();
+    ours.on('error', () => {});
+    ours.destroy(how === 'failed' ? new Error('read ECONNRESET') : undefined);
+    peer.on('error', () => {});
+    await turn();
+    const closed: unknown[] = [];
+    const connection = new RpcConnection(ours, { probeIntervalMs: 0, onClose: (error) => closed.push(error) });
+    await expect(connection.request('a', [])).rejects.toMatchObject({ code: 'ERR_OVSDB_CONNECTION_LOST' });
+    expect(closed).toHaveLength(1);
+  });
+
   it('asks a silent peer for an echo, and gives it up when that is silent, too', async () => {
     const clock = createFakeClock();
     const { received, closed, send } = await connect({ clock, probeIntervalMs: 1000 });

@@ -43,6 +43,8 @@ export class RpcConnection {
     stream.on('error', (cause) => this.#end(new ConnectionLostError(`connection lost: ${cause.message}`, { cause })));
     stream.on('end', () => this.#end(new ConnectionLostError('the server closed the connection')));
     stream.on('close', () => this.#end(new ConnectionLostError('the connection was closed')));
+    // What happened before is not reported again. The owner does not have this object yet.
+    if (stream.destroyed) queueMicrotask(() => this.#end(new ConnectionLostError('the connection was closed at once')));
   }
 
   get closed(): boolean {

@@ -61,7 +61,7 @@ const ready = (socket: Socket, event: string, remote: Remote, signal: AbortSigna
       reject(new NotConnectedError(`${formatRemote(remote)}: ${reasonOf(error)}`, { cause: error }));
     };
     socket.once('error', settle);
-    // Whoever gets the stream listens a moment later: an error until then shows at the first write.
+    // Whoever gets the stream listens a moment later, and finds it destroyed after an error until then.
     socket.on('error', () => {});
     socket.once(event, () => settle(undefined));
     const stopListening = onAbort(signal, () => socket.destroy(errorOf(signal.reason)));
