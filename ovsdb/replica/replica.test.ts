@@ -180,6 +180,27 @@ describe('Replica', () => {
     expect(replica.lastTransactionId).toBe('00000000-0000-0000-0000-000000000000');
   });
 
+  it('emits also what it had read of a message that could not be understood to its end', () => {
+    const database = new MemoryDatabase(ovnNorthbound);
+    const { replica, columns, updates } = follow(database, 2);
+    const [parent, child] = ['11111111-0000-4000-8000-000000000000', '22222222-0000-4000-8000-000000000000'] as Uuid[];
+    const message = {
+      Logical_Switch: { [parent as string]: { insert: { name: 'a', ports: ['uuid', child] } } },
+      Logical_Switch_Port: { [child as string]: { insert: { name: 'p' } } },
+      Port_Group: { nonsense: {} },
+    };
+    expect(() => replica.apply(2, message)).toThrow('nonsense');
+    expect(updates).toEqual([]);
+    replica.replace(2, { ...message, Port_Group: {} });
+    expect(updates.flatMap(({ changes }) => changes.map(({ uuid, after }) => [uuid, after?.['name']]))).toEqual([
+      [parent, 'a'],
+      [child, 'p'],
+    ]);
+    expect(replica.store.parentsOf(child as Uuid)).toEqual([parent]);
+    replica.replace(2, json(database.initial(2, columns)));
+    expect(updates.at(-1)?.changes).toHaveLength(2);
+  });
+
   it('refuses tables and columns that the model has not', () => {
     const tables = { Logical_Switch: ['nope'] } as unknown as { Logical_Switch: ['name'] };
     expect(() => new Replica({ model: ovnNorthbound, tables })).toThrow('Logical_Switch has no column nope');

@@ -30,6 +30,8 @@ export class RowStore {
   readonly #parents: ParentIndex | undefined;
   #support: Support | undefined;
   #supportGeneration = 0;
+  /** Changes by a message that turned out to be malformed half way: the next message that is read reports them, too. */
+  #unreported: RowChange[] = [];
 
   /** @throws SchemaError when the model has not a table or column that is asked for */
   constructor({ model, tables, indexes, trackParents }: RowStoreOptions) {
@@ -81,11 +83,11 @@ export class RowStore {
   }
 
   apply(format: UpdateFormat, updates: unknown): RowChange[] {
-    return this.#changed(applyUpdates(this.#tables, format, updates));
+    return this.#changed((changes) => applyUpdates(this.#tables, format, updates, changes));
   }
 
   replace(format: UpdateFormat, updates: unknown): RowChange[] {
-    return this.#changed(replaceRows(this.#tables, format, updates));
+    return this.#changed((changes) => replaceRows(this.#tables, format, updates, changes));
   }
 
   /** Notifies those who wait, when everything of an update is in place. */
@@ -166,7 +168,10 @@ export class RowStore {
     return this.#parents?.of(child) ?? [];
   }
 
-  #changed(changes: RowChange[]): RowChange[] {
+  #changed(work: (changes: RowChange[]) => void): RowChange[] {
+    const changes = this.#unreported;
+    work(changes);
+    this.#unreported = [];
     if (this.#parents !== undefined) for (const change of changes) this.#parents.update(change);
     return changes;
   }

@@ -10,27 +10,22 @@ export type UpdateFormat = 1 | 2;
 
 type Tables = ReadonlyMap<string, Table>;
 
-/** Applies changes to what is there. */
-export const applyUpdates = (tables: Tables, format: UpdateFormat, updates: unknown): RowChange[] => {
-  const changes: RowChange[] = [];
+/** Applies changes to what is there. @param changes gets them, also those before what cannot be read */
+export const applyUpdates = (tables: Tables, format: UpdateFormat, updates: unknown, changes: RowChange[]): void => {
   forEachRow(tables, updates, (table, uuid, update) => {
     const change = format === 2 ? applyUpdate2(table, uuid, update) : applyUpdate1(table, uuid, update);
-    if (change !== undefined) changes.push(change);
+    push(changes, change);
   });
-  return changes;
 };
 
-/** Replaces everything by the rows of `updates`; only rows that really differ are in the result. */
-export const replaceRows = (tables: Tables, format: UpdateFormat, updates: unknown): RowChange[] => {
-  const changes: RowChange[] = [];
+/** Replaces everything by the rows of `updates`. @param changes gets rows that really differ, as those of `applyUpdates` */
+export const replaceRows = (tables: Tables, format: UpdateFormat, updates: unknown, changes: RowChange[]): void => {
   const stale = new Map([...tables.values()].map((table) => [table, new Set(table.rows.keys())]));
   forEachRow(tables, updates, (table, uuid, update) => {
     stale.get(table)?.delete(uuid);
-    const change = table.put(uuid, table.decode(uuid, wholeRow(format, update)));
-    if (change !== undefined) changes.push(change);
+    push(changes, table.put(uuid, table.decode(uuid, wholeRow(format, update))));
   });
   for (const [table, uuids] of stale) for (const uuid of uuids) push(changes, table.remove(uuid));
-  return changes;
 };
 
 const forEachRow = (
