@@ -229,7 +229,8 @@ export class RowPlanner {
   /** Lets the transaction fail when a row of this key has been inserted without our knowing. */
   #guard({ table, key }: AnyDesiredRow, owners: readonly string[]): void {
     const { actual, pending, guarded } = this.#context;
-    if (!guarded.has(key) || !isMarked(actual.model, table)) return;
+    // A row of the key that can be seen tells what became of the insert; the transaction may be about to replace it.
+    if (!guarded.has(key) || !isMarked(actual.model, table) || actual.owned(table, key).length > 0) return;
     const mark: WireValue = ['map', [[actual.ownerKey, key]]];
     const where = [['external_ids', 'includes', mark]] as const;
     pending.wait({ op: 'wait', timeout: 0, table, where, columns: ['external_ids'], until: '==', rows: [] }, owners);

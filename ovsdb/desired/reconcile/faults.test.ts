@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ConstraintViolationError, type OperationError, OutcomeUnknownError, operationError } from '../../errors.ts';
+import { type OpenVSwitch, openVSwitch } from '../../models/open-vswitch.gen.ts';
 import { ovnNorthbound } from '../../models/ovn-northbound.gen.ts';
 import type { DatabaseModel } from '../../schema/model.ts';
 import { parseSchema } from '../../schema/parse.ts';
 import { type MemoryServer, schemaJson } from '../../testing/memory/server.ts';
 import { schemaPath } from '../../testing/schemas.ts';
 import type { Operation } from '../../transact/operation.ts';
-import { rowRef } from '../types.ts';
+import { type DesiredFragment, foreignRef, rowRef } from '../types.ts';
 import type { ReconcilerReplica, ReconcilerSession } from './needs.ts';
 import { type Fragment, names, pod, SWITCH, startWorld } from './world.suite.ts';
 
@@ -134,6 +135,34 @@ describe('OvsdbReconciler, when things go wrong,', () => {
     await reconciler.whenDone('net');
     expect(sent.map((operations) => operations.map(({ op }) => op))).toEqual([['insert'], ['wait', 'insert']]);
     expect(names(database, 'Logical_Switch')).toEqual(['s']);
+  });
+
+  it('replaces a row whose insert had no outcome, when a column that cannot be changed is desired otherwise', async () => {
+    const port = (name: string): DesiredFragment<OpenVSwitch> => ({
+      rows: [
+        { table: 'Port', key: 'p', columns: { name, interfaces: [rowRef('i')] } },
+        { table: 'Interface', key: 'i', columns: { name: 'i' } },
+      ],
+      members: [{ table: 'Bridge', row: foreignRef('Bridge', { name: 'br' }), column: 'ports', value: rowRef('p') }],
+    });
+    const { database, server, desired, reconciler } = await startWorld(openVSwitch);
+    const bridges = ['set', [['named-uuid', 'b']]] as const;
+    database.transact([
+      { op: 'insert', table: 'Bridge', row: { name: 'br' }, 'uuid-name': 'b' },
+      { op: 'insert', table: 'Open_vSwitch', row: { bridges } },
+    ]);
+    let deaths = 0;
+    server.options = {
+      dieAfter: (method) => {
+        if (method !== 'transact' || deaths++ > 0) return false;
+        desired.set('pod', port('after'));
+        return true;
+      },
+    };
+    desired.set('pod', port('before'));
+    await reconciler.whenDone('pod', AbortSignal.timeout(10_000));
+    expect(names(database, 'Port')).toEqual(['after']);
+    expect(reconciler.counts.failures).toBe(1);
   });
 
   it('finds a row that cannot be marked again, whatever is wanted when the outcome of its insert gets known', async () => {
