@@ -28,6 +28,7 @@ const SIMULATIONS = [
   'kube/reflector/convergence.test.ts',
   'ovsdb/desired/bulk/equality.property.test.ts',
   'ovsdb/desired/convergence.test.ts',
+  'ovsdb/desired/reconcile/cut-anywhere.test.ts',
   'ovsdb/desired/reconcile/survival.test.ts',
   'test/unit/networks/embedded.test.ts',
   'test/unit/node-status/node-status.test.ts',
