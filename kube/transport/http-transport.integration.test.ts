@@ -83,6 +83,32 @@ describe('a request', () => {
     await expect(text(response)).rejects.toBe(reason);
   });
 
+  it('can be aborted while it is queued for a connection', async () => {
+    let seen = 0;
+    const full = Promise.withResolvers<void>();
+    const server = await serve(() => {
+      if (++seen === 32) full.resolve();
+    });
+    const transport = transportTo(server);
+    const end = new AbortController();
+    const others = Array.from({ length: 32 }, () =>
+      expect(transport.send({ method: 'GET', path: '/', headers: {} }, end.signal)).rejects.toThrow('end'),
+    );
+    await full.promise;
+    const abort = new AbortController();
+    const queued = expect(
+      Promise.race([
+        transport.send({ method: 'GET', path: '/', headers: {} }, abort.signal),
+        new Promise((resolve) => setTimeout(resolve, 5_000)),
+      ]),
+    ).rejects.toThrow('enough');
+    abort.abort(new Error('enough'));
+    await queued;
+    end.abort(new Error('end'));
+    await Promise.all(others);
+    expect(seen).toBe(32);
+  });
+
   it('of a stream may last', async () => {
     let write = (_: string): void => {};
     let closed = false;

@@ -127,11 +127,17 @@ const finish = (
   const stopTimer = clock.schedule(timeoutMs, () => {
     refuse(new KubeError('ERR_KUBE_TIMEOUT', `${what}: no complete answer within ${timeoutMs} ms`));
   });
+  /** A request that is queued for a connection reports its end only when it gets one, so nobody waits for that. */
+  const giveUp = (error?: KubeError): void => {
+    outgoing.destroy(error);
+    release();
+    reject(failureOf(error));
+  };
   const refuse = (error: KubeError): void => {
     refusal = error;
-    outgoing.destroy(error);
+    giveUp(error);
   };
-  const stopListening = onAbort(signal, () => outgoing.destroy());
+  const stopListening = onAbort(signal, () => giveUp());
   const release = (): void => {
     stopTimer();
     stopListening();
