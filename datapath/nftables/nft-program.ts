@@ -14,7 +14,7 @@ export interface NftCommand {
 }
 
 export interface Transaction {
-  /** Every rule that was added, as nft prints it. */
+  /** Every rule that was added, as nft prints it; none where nft cannot be asked. */
   readonly rules: readonly string[];
   /** The number of the ruleset that this made. Undefined when nft did not say it. */
   readonly generation: number | undefined;
@@ -59,7 +59,8 @@ export class NftProgram {
    * pair that Node makes.
    */
   async run(script: string, signal?: AbortSignal): Promise<Transaction> {
-    const command = this.#with(...FORM, '--echo', '--file', '-');
+    const echo = reusesSetNames(script) ? [] : ['--echo'];
+    const command = this.#with(...FORM, ...echo, '--file', '-');
     const { stdout } = await this.#runner.run({ ...command, input: script }, signal);
     return parseEcho(stdout);
   }
@@ -90,6 +91,12 @@ const parseChains = (text: string): ReadonlyMap<string, readonly string[]> => {
   }
   return tables;
 };
+
+/**
+ * The kernel names the set of a rule (`tcp dport { 80, 443 }`), and gives a new rule the name of one that the same transaction removes. With
+ * `--echo` nft 1.1.3 then takes the new set for the old one, and ends by SIGSEGV after the transaction, which has been made.
+ */
+const reusesSetNames = (script: string): boolean => /^flush chain /m.test(script) && /^add rule .*\{/m.test(script);
 
 const ADDED_RULE = /^add rule inet \S+ \S+ (?:handle \d+ )?(.*)$/;
 

@@ -279,6 +279,20 @@ const exceptionCases = (name: string, world: () => World): void => {
       expect(await differing(desired)).toEqual([]);
     });
 
+    it('changes rules that have sets without a name', async () => {
+      const { reconcile, differing } = world();
+      const desired = (ports: string) =>
+        itemsByKey([
+          chain('open', [`tcp dport { ${ports} } accept`, 'udp dport { 53, 67 } drop'], { hook: output }),
+          chain('other', [`udp dport { ${ports} } accept`]),
+        ]);
+      for (const ports of ['80, 443', '80, 8080', '22, 80, 443']) {
+        expect(await reconcile(desired(ports))).toMatchObject(DONE);
+        expect(await differing(desired(ports))).toEqual([]);
+        expect((await reconcile(desired(ports))).written).toBe(0);
+      }
+    });
+
     it('reports changes by others, and not its own', async () => {
       const { backend, nft, reconcile, differing } = world();
       const desired = itemsByKey(TABLE);
