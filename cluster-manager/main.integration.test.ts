@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { crdFiles } from '../api/crd/crds.ts';
 import { NETWORK_ATTACHMENT_DEFINITIONS, USER_DEFINED_NETWORKS } from '../api/resources.ts';
+import { DEFINITIONS } from '../api/testing/definitions.ts';
 import { startEmbeddedServer } from '../kube/embedded/server.ts';
 import type { EmbeddedServer } from '../kube/embedded/types.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, EVENTS, LEASES, NAMESPACES, NODES, PODS } from '../kube/resources.ts';
@@ -27,7 +28,7 @@ beforeEach(async () => {
   client = server.cluster.client();
   children = [];
   writeFileSync(join(folder, 'kubeconfig'), server.kubeconfig());
-  for (const text of Object.values(crdFiles())) await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(text));
+  for (const definition of DEFINITIONS) await client.create(CUSTOM_RESOURCE_DEFINITIONS, definition);
 });
 
 afterEach(async () => {

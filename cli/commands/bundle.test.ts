@@ -1,8 +1,7 @@
 /** Against the embedded API server: what is read of it, and what is not. Commands on nodes are answered by the test. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { parse } from 'yaml';
-import { crdFiles } from '../../api/crd/crds.ts';
 import { PRIMARY_NETWORK_LABEL } from '../../api/names.ts';
+import { DEFINITIONS } from '../../api/testing/definitions.ts';
 import { createEmbeddedCluster } from '../../kube/embedded/cluster.ts';
 import { KubeError } from '../../kube/errors.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, NODES, PODS, SECRETS } from '../../kube/resources.ts';
@@ -15,7 +14,7 @@ afterAll(() => server.close());
 const AGENT = { 'app.kubernetes.io/name': 'udn-agent', 'app.kubernetes.io/part-of': 'ovn-udn' };
 
 beforeAll(async () => {
-  for (const text of Object.values(crdFiles())) await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(text));
+  for (const definition of DEFINITIONS) await client.create(CUSTOM_RESOURCE_DEFINITIONS, definition);
   await server.settled();
   for (const name of ['node-1', 'node-2']) await client.create(NODES, { metadata: { name } });
   await client.create(NAMESPACES, { metadata: { name: 'red', labels: { [PRIMARY_NETWORK_LABEL]: '' } } });

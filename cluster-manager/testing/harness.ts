@@ -1,9 +1,7 @@
 /** A cluster manager on an API server in memory, for tests. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { parse } from 'yaml';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
-import { crdFiles } from '../../api/crd/crds.ts';
 import {
   CLUSTER_USER_DEFINED_NETWORKS,
   DNS_NAME_RESOLVERS,
@@ -14,6 +12,7 @@ import {
   NODE_NETWORK_REPORTS,
   USER_DEFINED_NETWORKS,
 } from '../../api/resources.ts';
+import { DEFINITIONS } from '../../api/testing/definitions.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { createEmbeddedCluster } from '../../kube/embedded/cluster.ts';
 import { isNotFound, KubeError } from '../../kube/errors.ts';
@@ -22,9 +21,6 @@ import { CUSTOM_RESOURCE_DEFINITIONS, ENDPOINT_SLICES, NAMESPACES, NODES, PODS }
 import type { KubeClient, KubeObject, ObjectInput, ObjectRef, ResourceType } from '../../kube/types.ts';
 import type { NetworkLimits } from '../allocation/network-room.ts';
 import { createManager, type Manager, type ManagerObservation } from '../controllers/manager.ts';
-
-/** Read once: each test has a cluster of its own, and YAML is a third of what it costs. */
-const DEFINITIONS: readonly ObjectInput[] = Object.values(crdFiles()).map((text) => parse(text));
 
 const RESOURCES: Readonly<Record<string, ResourceType>> = {
   Namespace: NAMESPACES,

@@ -6,9 +6,9 @@ import { parse, parseAllDocuments } from 'yaml';
 import { createWildcardInput } from '../../../agent/inputs/wildcard-input.ts';
 import { ADMIN_POLICIES } from '../../../api/admin-network-policy.ts';
 import { parseClusterConfig } from '../../../api/cluster-config.ts';
-import { crdFiles } from '../../../api/crd/crds.ts';
 import { dnsNameResolverName } from '../../../api/dns-name-resolver.ts';
 import { DNS_NAME_RESOLVERS, EGRESS_FIREWALLS, MULTI_NETWORK_POLICIES } from '../../../api/resources.ts';
+import { DEFINITIONS } from '../../../api/testing/definitions.ts';
 import { createManager } from '../../../cluster-manager/controllers/manager.ts';
 import { createEmbeddedCluster } from '../../../kube/embedded/cluster.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES } from '../../../kube/resources.ts';
@@ -41,7 +41,7 @@ const permissionsOf = (account: string): string[] => {
 it('allows in its own namespace what both programs do with DNSNameResolvers', { timeout: 20_000 }, async () => {
   const server = createEmbeddedCluster();
   const admin = server.client('test');
-  for (const text of Object.values(crdFiles())) await admin.create(CUSTOM_RESOURCE_DEFINITIONS, parse(text));
+  for (const definition of DEFINITIONS) await admin.create(CUSTOM_RESOURCE_DEFINITIONS, definition);
   for (const resource of [DNS_NAME_RESOLVERS, ...ADMIN_POLICIES, MULTI_NETWORK_POLICIES])
     await admin.create(CUSTOM_RESOURCE_DEFINITIONS, definitionOf(resource));
   await server.settled();

@@ -2,7 +2,6 @@
 
 import { pino } from 'pino';
 import { afterEach, expect, it, vi } from 'vitest';
-import { parse } from 'yaml';
 import { createDatabases } from '../../../agent/databases/databases.ts';
 import { NodeCondition } from '../../../agent/health/node-condition.ts';
 import { createClusterInputs } from '../../../agent/inputs/cluster-inputs.ts';
@@ -13,7 +12,6 @@ import { podEvents } from '../../../agent/status/pod-events.ts';
 import { type Core, startCore } from '../../../agent/wiring/core.ts';
 import { ADMIN_POLICIES } from '../../../api/admin-network-policy.ts';
 import { parseClusterConfig } from '../../../api/cluster-config.ts';
-import { crdFiles } from '../../../api/crd/crds.ts';
 import {
   NODE_ANNOTATIONS,
   POD_ANNOTATIONS,
@@ -32,6 +30,7 @@ import {
   NODE_NETWORK_REPORTS,
   USER_DEFINED_NETWORKS,
 } from '../../../api/resources.ts';
+import { DEFINITIONS } from '../../../api/testing/definitions.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { APPLIED } from '../../../cluster-manager/controllers/firewall-status.ts';
 import { createManager } from '../../../cluster-manager/controllers/manager.ts';
@@ -50,7 +49,7 @@ import { recordingClient } from './recording-client.ts';
 
 const CLUSTER = parseClusterConfig();
 /** Asked of a server that lacks kinds (kube/reflector/discovery.ts), as that of this test does not. */
-const DEFINITIONS = permission('apiextensions.k8s.io', 'customresourcedefinitions', 'get');
+const READ_DEFINITIONS = permission('apiextensions.k8s.io', 'customresourcedefinitions', 'get');
 const LABELS = { [PRIMARY_NETWORK_LABEL]: '' };
 
 let ends: (() => unknown)[] = [];
@@ -63,7 +62,7 @@ const startServer = async (): Promise<KubeClient> => {
   const server = createEmbeddedCluster();
   ends.push(() => server.close());
   const client = server.client('test');
-  for (const text of Object.values(crdFiles())) await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(text));
+  for (const definition of DEFINITIONS) await client.create(CUSTOM_RESOURCE_DEFINITIONS, definition);
   for (const policy of [MULTI_NETWORK_POLICIES, ...ADMIN_POLICIES])
     await client.create(CUSTOM_RESOURCE_DEFINITIONS, definitionOf(policy));
   await server.settled();
@@ -221,7 +220,7 @@ it('of the cluster manager', { timeout: 30_000 }, async () => {
       ...['allocations/networks', 'allocations/nodes', 'allocations/pods'],
     ].map((resource) => permission('k8s.ovn.org', resource, 'update')),
   ];
-  expect([...used, DEFINITIONS, ...ofAdmission].toSorted()).toEqual(
+  expect([...used, READ_DEFINITIONS, ...ofAdmission].toSorted()).toEqual(
     [...permissionsOf('udn-cluster-manager')].toSorted(),
   );
 });
@@ -331,5 +330,5 @@ it('of the agent', { timeout: 30_000 }, async () => {
 
   // Asked of the policies of daemonset/admission.
   const ofAdmission = permission('k8s.ovn.org', 'allocations/pods', 'update');
-  expect([...used, DEFINITIONS, ofAdmission].toSorted()).toEqual([...permissionsOf('udn-agent')].toSorted());
+  expect([...used, READ_DEFINITIONS, ofAdmission].toSorted()).toEqual([...permissionsOf('udn-agent')].toSorted());
 });

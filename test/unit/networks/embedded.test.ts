@@ -1,8 +1,7 @@
 /** The same objects that a real API server is asked about in test/integration/network-crds.test.ts, and the one in memory. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
-import { crdFiles } from '../../../api/crd/crds.ts';
 import { CLUSTER_USER_DEFINED_NETWORKS, IPAM_CLAIMS, USER_DEFINED_NETWORKS } from '../../../api/resources.ts';
+import { DEFINITIONS } from '../../../api/testing/definitions.ts';
 import { createEmbeddedCluster } from '../../../kube/embedded/cluster.ts';
 import { compileRule } from '../../../kube/embedded/crd/cel.ts';
 import { KubeError } from '../../../kube/errors.ts';
@@ -18,8 +17,6 @@ const STRICT = { dryRun: true, fieldValidation: 'Strict' } as const;
 
 const cluster = createEmbeddedCluster();
 const client: KubeClient = cluster.client();
-const DEFINITIONS = Object.values(crdFiles()).map((text) => parse(text));
-
 beforeAll(async () => {
   for (const definition of DEFINITIONS) await client.create(CUSTOM_RESOURCE_DEFINITIONS, definition);
   await client.create(NAMESPACES, { metadata: { name: 'ns' } });
