@@ -18,16 +18,16 @@ interface Outcome {
 }
 
 const STATIC: readonly Step[] = [
-  { step: 'types', command: ['npm', 'run', '--silent', 'types'] },
-  { step: 'lint and format', command: ['npm', 'run', '--silent', 'lint'] },
-  { step: 'import rules', command: ['npm', 'run', '--silent', 'imports'] },
-  { step: 'sizes of files', command: ['npm', 'run', '--silent', 'sizes'] },
-  { step: 'dead code', command: ['npm', 'run', '--silent', 'dead'] },
-  { step: 'generated files', command: ['npm', 'run', '--silent', 'gen:check'] },
+  { step: 'types', command: [process.execPath, '--run', 'types'] },
+  { step: 'lint and format', command: [process.execPath, '--run', 'lint'] },
+  { step: 'import rules', command: [process.execPath, '--run', 'imports'] },
+  { step: 'sizes of files', command: [process.execPath, '--run', 'sizes'] },
+  { step: 'dead code', command: [process.execPath, '--run', 'dead'] },
+  { step: 'generated files', command: [process.execPath, '--run', 'gen:check'] },
 ];
 /** With a report of its own, as the lane has: who ran this need not run the lane. */
 const REPORTERS = ['--reporter=dot', '--reporter=json', `--outputFile.json=${reportFile('unit')}`];
-const TESTS: Step = { step: 'unit tests', command: ['npm', 'run', '--silent', 'test:unit', '--', ...REPORTERS] };
+const TESTS: Step = { step: 'unit tests', command: [process.execPath, '--run', 'test:unit', '--', ...REPORTERS] };
 
 const main = async (): Promise<void> => {
   const report = reportFile('check');

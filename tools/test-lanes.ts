@@ -101,7 +101,7 @@ const run = async (lane: Lane): Promise<Outcome> => {
 
 const vitest = async (lane: Lane): Promise<number> => {
   const args = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile(lane)}`];
-  const child = spawn('npm', ['run', '--silent', `test:${lane}`, '--', ...args], {
+  const child = spawn(process.execPath, ['--run', `test:${lane}`, '--', ...args], {
     stdio: ROWS[1].some((beside) => beside === lane) ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
   });
   // Several lanes in one output: of these every line says so.
