@@ -2,19 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { systemClock } from '../base/clock.ts';
-import { createCommandRunner } from '../datapath/exec/node-runner.ts';
 import { ProgramCommand } from '../program/program-command.ts';
 import { USUAL_COUNT } from './capture/budget.ts';
-import { captureOnNode } from './capture/on-node.ts';
 import { captureOutput } from './capture/output.ts';
 import { withExec } from './cluster/cluster-command.ts';
 import { parseTimeout } from './cluster/request-timeout.ts';
-import { capturePod } from './commands/capture.ts';
 import { CliError } from './errors.ts';
 import { connectAgent, DEFAULT_AGENT_SOCKET } from './node/agent-client.ts';
-import { lazyDatabase } from './node/database.ts';
 import { type RemoteOptions, withOvnRemotes } from './node/node-command.ts';
-import { withKnownCause } from './remote/known-cause.ts';
 import { isHere, type WhereOptions, withNodeOption } from './remote/node-action.ts';
 import { findAgentPod, nodeOfPod } from './remote/node-tools.ts';
 
@@ -61,21 +56,16 @@ const captureHere = async (pod: string, options: CaptureOptions): Promise<void> 
   const key = keyOf(pod, options.namespace ?? 'default');
   const { nbRemote, sbRemote, agentSocket = DEFAULT_AGENT_SOCKET, filter } = options;
   const output = captureOutput(options.output, key, new Date());
-  const northbound = lazyDatabase('OVN_Northbound', nbRemote);
-  const southbound = lazyDatabase('OVN_Southbound', sbRemote);
-  const sources = {
-    ...{ agent: connectAgent(agentSocket), runner: createCommandRunner(), clock: systemClock },
-    ...{ northbound: northbound.transact, southbound: southbound.transact },
-  };
+  const [{ capturePod }, node] = await Promise.all([import('./commands/capture.ts'), import('./node/sources.ts')]);
+  await using databases = node.databasesOf({ nbRemote, sbRemote, ovsRemote: '' });
+  const { northbound, southbound } = databases;
+  const agent = connectAgent(agentSocket);
+  const sources = { agent, runner: node.commandRunner(), clock: systemClock, northbound, southbound };
   const ending = new AbortController();
   onInterrupt(() => ending.abort());
-  try {
-    const request = { pod: key, filter, output, agentSocket, ...limitsOf(options) };
-    const { captured } = await capturePod(sources, request, { signal: ending.signal, stdout, tell });
-    process.exitCode = captured.length === 0 ? 1 : 0;
-  } finally {
-    await Promise.all([northbound.close(), southbound.close()]);
-  }
+  const request = { pod: key, filter, output, agentSocket, ...limitsOf(options) };
+  const { captured } = await capturePod(sources, request, { signal: ending.signal, stdout, tell });
+  process.exitCode = captured.length === 0 ? 1 : 0;
 };
 
 const captureThere = (pod: string, options: CaptureOptions): Promise<void> =>
@@ -90,8 +80,10 @@ const captureThere = (pod: string, options: CaptureOptions): Promise<void> =>
     const counted = count === undefined ? [] : [`--count=${count}`];
     const limits = [`--duration=${durationMs}ms`, ...counted, `--filter=${options.filter}`];
     const words = ['capture', '--output=-', ...limits, '--', key];
+    const { captureOnNode } = await import('./capture/on-node.ts');
     const { status } = await captureOnNode({ tools, agent, words, output }, { onInterrupt, stdout, tell }).catch(
       async (error: unknown) => {
+        const { withKnownCause } = await import('./remote/known-cause.ts');
         throw await withKnownCause(error, { client, node, command: 'capture' });
       },
     );

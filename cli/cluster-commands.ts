@@ -6,21 +6,11 @@ import { KubeError } from '../kube/errors.ts';
 import { ProgramCommand } from '../program/program-command.ts';
 import { type NamespaceOptions, withClient, withNamespace } from './cluster/cluster-command.ts';
 import { SERVER_OPTIONS, type ServerOptions, withServer } from './cluster/server-options.ts';
-import { type BundleOptions, writeBundle } from './commands/bundle.ts';
-import {
-  type ListOptions,
-  type ListOutput,
-  listClusterNetworks,
-  listClusterPods,
-  listClusterServices,
-} from './commands/cluster-lists.ts';
-import { type ConsoleOptions, runConsole } from './commands/console.ts';
-import { drawGraph } from './commands/graph.ts';
+import type { BundleOptions } from './commands/bundle.ts';
+import type { ListOptions, ListOutput } from './commands/cluster-lists.ts';
+import type { ConsoleOptions } from './commands/console.ts';
 import { listNetworks } from './commands/networks.ts';
 import { listPods } from './commands/pods.ts';
-import { clusterStatus, nodeStatus } from './commands/status.ts';
-import { showUsage } from './commands/usage.ts';
-import { whyOf } from './commands/why.ts';
 import { CliError } from './errors.ts';
 import { connectAgent, DEFAULT_AGENT_SOCKET } from './node/agent-client.ts';
 import {
@@ -96,7 +86,7 @@ const networksCommand = (withNode: boolean): Command =>
     async (options: Options, command: Command) => {
       if (asksNode(options, command)) await runOnNode(command, options, undefined);
       else if (asksAgent(options, command)) print(await listNetworks(connectAgent(options.agentSocket ?? '')), options);
-      else printList(await listClusterNetworks(listOptions(options)), options);
+      else printList(await (await clusterLists()).listClusterNetworks(listOptions(options)), options);
     },
   );
 
@@ -111,7 +101,7 @@ const podsCommand = (withNode: boolean): Command =>
       if (options.agent === true) await runOnNode(command, options, undefined);
       else if (asksAgent(options, command))
         print(await listPods(connectAgent(options.agentSocket ?? ''), options), options);
-      else printList(await listClusterPods(listOptions(options)), options);
+      else printList(await (await clusterLists()).listClusterPods(listOptions(options)), options);
     });
 
 const STATUS_CODES = '\nExit status: 0 all components work, 1 a component fails or its state is unknown.';
@@ -125,6 +115,7 @@ const statusCommand = (withNode: boolean): Command =>
   ).action(async (named: string | undefined, options: Options, command: Command) => {
     if (named !== undefined) return await statusOf(named, options, command);
     if (options.agent === true) return await runOnNode(command, options, undefined);
+    const { clusterStatus, nodeStatus } = await import('./commands/status.ts');
     const output = asksAgent(options, command)
       ? await nodeStatus(connectAgent(options.agentSocket ?? ''))
       : await withClient(options, ({ client }) => clusterStatus(client, { only: options.node, now: Date.now() }));
@@ -142,6 +133,7 @@ const statusOf = async (node: string, options: Options, command: Command): Promi
     process.exitCode = answer.exitStatus;
     return;
   }
+  const { clusterStatus } = await import('./commands/status.ts');
   const output = await withClient(options, ({ client }) => clusterStatus(client, { only: node, now: Date.now() }));
   if (answer !== undefined)
     process.stderr.write(`${answer.stderr.trimEnd()}\nudnctl: this is what its agent has reported\n`);
@@ -171,7 +163,11 @@ const servicesCommand = (): Command =>
     new ProgramCommand('services')
       .description('list Services, their networks and the endpoints of their ClusterIPs')
       .option('--cluster [cluster]', 'accepted for symmetry: this command always asks the API server'),
-  ).action(async (options: Options) => printList(await listClusterServices(listOptions(options)), options));
+  ).action(async (options: Options) =>
+    printList(await (await clusterLists()).listClusterServices(listOptions(options)), options),
+  );
+
+const clusterLists = () => import('./commands/cluster-lists.ts');
 
 const listOptions = ({ output, ...options }: Options): ListOptions => ({ ...options, isWide: output === 'wide' });
 
@@ -213,6 +209,7 @@ const usageCommand = (): Command =>
     )
     .addOption(new Option('-o, --output <format>', 'output format').choices(OUTPUT_FORMATS).default('table'))
     .action(async (network: string | undefined, options: ServerOptions & { output: OutputFormat }) => {
+      const { showUsage } = await import('./commands/usage.ts');
       const { notes, ...output } = await showUsage(network, options);
       process.stdout.write(formatOutput(output, options.output));
       process.stderr.write(notes.map((note) => `udnctl: ${note}\n`).join(''));
@@ -226,6 +223,7 @@ const bundleCommand = (): Command =>
       .option('--node <node...>', 'only dumps of these nodes')
       .addOption(agentNamespaceOption()),
   ).action(async (options: BundleOptions) => {
+    const { writeBundle } = await import('./commands/bundle.ts');
     process.stdout.write(`${await writeBundle(options)}\n`);
   });
 
@@ -236,6 +234,7 @@ const graphCommand = (): Command =>
     .argument('[network]', 'only this one, by its name or object: red_net, red/net')
     .option('-o, --output <file>', 'svg or mermaid for standard output, or a file .svg, .mmd or .mermaid', 'svg')
     .action(async (network: string | undefined, options: NamespaceOptions & { readonly output: string }) => {
+      const { drawGraph } = await import('./commands/graph.ts');
       const notes = await drawGraph(network, options);
       process.stderr.write(notes.map((note) => `udnctl: ${note}\n`).join(''));
     });
@@ -253,6 +252,7 @@ const consoleCommand = (): Command =>
     .action(async (options: ConsoleOptions) => {
       const ended = new AbortController();
       for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => ended.abort());
+      const { runConsole } = await import('./commands/console.ts');
       await runConsole(options, (line) => void process.stdout.write(`${line}\n`), ended.signal);
     });
 
@@ -274,6 +274,7 @@ const whyCommand = (): Command =>
     .addOption(new Option('-o, --output <format>', 'output format').choices(TEXT_FORMATS).default('text'))
     .addHelpText('after', '\nExit status: 0 ready, 1 not ready (the output gives the reason), 2 usage error.')
     .action(async (subject: string, name: string | undefined, options: WhyOptions) => {
+      const { whyOf } = await import('./commands/why.ts');
       const output = await whyOf(name === undefined ? [subject] : [subject, name], options);
       process.stdout.write(formatTextOutput(output, options.output));
       process.exitCode = output.exitStatus;

@@ -5,7 +5,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { FLOW_PRIORITIES } from '../agent/model/registry/openflow.ts';
 import { listNetworks } from './commands/networks.ts';
 import { listPods } from './commands/pods.ts';
-import { clusterFromSettings, type RenderOutput, render } from './commands/render.ts';
+import { type RenderOutput, render } from './commands/render.ts';
+import { clusterFromSettings } from './commands/render-settings.ts';
 import { parseManifests } from './input/manifests.ts';
 
 const root = join(import.meta.dirname, '..');

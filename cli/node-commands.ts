@@ -1,26 +1,14 @@
 /** The commands about a node: their options, and what they read there. */
 import { Argument, type Command, Option } from 'commander';
 import { messageOf } from '../base/error-message.ts';
-import { createConntrack } from '../datapath/conntrack/conntrack.ts';
-import { createCommandRunner } from '../datapath/exec/node-runner.ts';
-import { vswitchdControl } from '../datapath/exec/vswitchd-control.ts';
-import { defaultAddonPath, loadAddon } from '../datapath/netlink/kernel/addon.ts';
-import { LinuxKernel } from '../datapath/netlink/kernel/linux.ts';
-import { NftProgram } from '../datapath/nftables/nft-program.ts';
 import { captureCommand } from './capture-command.ts';
 import type { ServerOptions } from './cluster/server-options.ts';
-import { clusterDoctor } from './commands/cluster-doctor.ts';
 import { diff } from './commands/diff.ts';
-import { doctor } from './commands/doctor.ts';
-import { EXPLAINED, type Explained, explain } from './commands/explain.ts';
-import { listFlows } from './commands/flows.ts';
 import { listProblems, problemsUnreachable } from './commands/problems.ts';
-import { trace } from './commands/trace.ts';
 import { CliError } from './errors.ts';
-import type { Transact } from './flows/datapaths.ts';
+import { EXPLAINED, type Explained } from './explain/explained.ts';
 import { logLevelCommand } from './log-level-command.ts';
 import { connectAgent } from './node/agent-client.ts';
-import { lazyDatabase } from './node/database.ts';
 import {
   type NodeOptions,
   nodeCommand,
@@ -30,7 +18,6 @@ import {
   withOvnRemotes,
   withRemotes,
 } from './node/node-command.ts';
-import { netnsPaths, podNetns } from './node/pod-netns.ts';
 import { formatOutput, formatTextOutput, type Output, type OutputFormat, type TextOutput } from './output/format.ts';
 import { nodeAction, withoutOwnNode } from './remote/node-action.ts';
 import { PROTOCOLS, type Protocol } from './trace/packet.ts';
@@ -79,15 +66,16 @@ const explainCommand = (): Command =>
     {
       podOf: (kind, name) => (kind === 'pod' ? podName(name) : undefined),
       here: async (kind: Explained, name: string, options: TextOptions & RemoteOptions) => {
-        await using databases = databasesOf(options);
-        using kernel = new LinuxKernel(loadAddon(defaultAddonPath()));
-        const runner = createCommandRunner();
+        const [{ explain }, node] = await Promise.all([import('./commands/explain.ts'), sourcesOfNode()]);
+        await using databases = node.databasesOf(options);
+        using kernel = node.openKernel();
+        const runner = node.commandRunner();
         const sources = {
           ...databases,
           agent: connectAgent(options.agentSocket),
           runner,
-          podNetns: podNetns(kernel, netnsPaths),
-          hostTable: () => new NftProgram({ runner }).list(),
+          podNetns: node.podNetnsBy(kernel),
+          hostTable: node.hostTableBy(runner),
         };
         finish(await explain(sources, kind, name), options);
       },
@@ -134,9 +122,10 @@ const traceCommand = (): Command =>
     {
       podOf: ({ from: [kind, name] }) => (kind === 'pod' ? name : undefined),
       here: async ({ ipFamily, network, ...options }: TraceOptions) => {
-        await using databases = databasesOf({ ...options, ovsRemote: '' });
-        const runner = createCommandRunner();
-        const hostTable = () => new NftProgram({ runner }).list();
+        const [{ trace }, node] = await Promise.all([import('./commands/trace.ts'), sourcesOfNode()]);
+        await using databases = node.databasesOf({ ...options, ovsRemote: '' });
+        const runner = node.commandRunner();
+        const hostTable = node.hostTableBy(runner);
         const sources = { ...databases, agent: connectAgent(options.agentSocket), runner, hostTable };
         const output = await trace(sources, {
           ...options,
@@ -172,8 +161,9 @@ const flowsCommand = (): Command =>
       here: async (options: FlowsOptions) => {
         if (options.network === undefined && !options.common)
           throw new CliError('--network or --common is required', 2);
-        await using databases = databasesOf({ ...options, ovsRemote: '' });
-        const sources = { ...databases, agent: connectAgent(options.agentSocket), runner: createCommandRunner() };
+        const [{ listFlows }, node] = await Promise.all([import('./commands/flows.ts'), sourcesOfNode()]);
+        await using databases = node.databasesOf({ ...options, ovsRemote: '' });
+        const sources = { ...databases, agent: connectAgent(options.agentSocket), runner: node.commandRunner() };
         print(await listFlows(sources, { ...options, node: options.common }), options.output);
       },
     },
@@ -211,42 +201,27 @@ const doctorCommand = (withNode: boolean): Command =>
     {
       asksNoNode: ({ cluster, node }) => cluster !== undefined || (!withNode && node === undefined),
       here: async (options: DoctorOptions) => {
-        if (options.cluster !== undefined || !withNode) return finish(await clusterDoctor(options), options);
-        await using databases = databasesOf(options);
-        using kernel = new LinuxKernel(loadAddon(defaultAddonPath()));
-        const runner = createCommandRunner();
+        if (options.cluster !== undefined || !withNode) {
+          const { clusterDoctor } = await import('./commands/cluster-doctor.ts');
+          return finish(await clusterDoctor(options), options);
+        }
+        const [{ doctor }, node] = await Promise.all([import('./commands/doctor.ts'), sourcesOfNode()]);
+        await using databases = node.databasesOf(options);
+        using kernel = node.openKernel();
+        const runner = node.commandRunner();
         const sources = {
           ...databases,
           agent: connectAgent(options.agentSocket),
           netns: kernel.netns(),
           runner,
-          conntrack: createConntrack(runner, vswitchdControl),
+          conntrack: node.conntrackBy(runner),
         };
         finish(await doctor(sources, options), options);
       },
     },
   );
 
-interface Databases extends AsyncDisposable {
-  readonly northbound: Transact;
-  readonly southbound: Transact;
-  readonly openvswitch: Transact;
-}
-
-/** Each is connected to when it is first asked. */
-const databasesOf = ({ nbRemote, sbRemote, ovsRemote }: RemoteOptions): Databases => {
-  const northbound = lazyDatabase('OVN_Northbound', nbRemote);
-  const southbound = lazyDatabase('OVN_Southbound', sbRemote);
-  const openvswitch = lazyDatabase('Open_vSwitch', ovsRemote);
-  return {
-    northbound: northbound.transact,
-    southbound: southbound.transact,
-    openvswitch: openvswitch.transact,
-    [Symbol.asyncDispose]: async () => {
-      await Promise.all([northbound, southbound, openvswitch].map((database) => database.close()));
-    },
-  };
-};
+const sourcesOfNode = () => import('./node/sources.ts');
 
 const print = (output: Output, format: OutputFormat): void => {
   process.stdout.write(formatOutput(output, format));

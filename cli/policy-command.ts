@@ -1,15 +1,11 @@
 /** `udnctl policy`: what network policies do. */
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { createCommandRunner } from '../datapath/exec/node-runner.ts';
-import { defaultAddonPath, loadAddon } from '../datapath/netlink/kernel/addon.ts';
-import { LinuxKernel } from '../datapath/netlink/kernel/linux.ts';
 import { isIp } from '../net/ip.ts';
 import { ProgramCommand } from '../program/program-command.ts';
 import { withExec } from './cluster/cluster-command.ts';
 import { CliError } from './errors.ts';
 import { type AgentClient, connectAgent } from './node/agent-client.ts';
-import { lazyDatabase } from './node/database.ts';
 import {
   type NodeOptions,
   nodeCommand,
@@ -18,19 +14,12 @@ import {
   textCommand,
   withOvnRemotes,
 } from './node/node-command.ts';
-import { netnsPaths, podNetns } from './node/pod-netns.ts';
 import { formatOutput, formatTextOutput, type TextOutput } from './output/format.ts';
-import { type Connection, endsHere, endsOnNodes } from './policy/ask-ends.ts';
-import { listPolicies } from './policy/list.ts';
-import { matrixHere } from './policy/matrix.ts';
-import { matrixOfNodes, probeOnNodes } from './policy/matrix-of-nodes.ts';
-import { type MatrixOutput, matrixOutput } from './policy/matrix-output.ts';
+import type { Connection } from './policy/ask-ends.ts';
+import type { MatrixOutput } from './policy/matrix-output.ts';
 import { parsePacket } from './policy/packet.ts';
-import { type Probed, probeHere, type Targets } from './policy/probe/connect.ts';
+import type { Probed, Targets } from './policy/probe/connect.ts';
 import { MAX_PROBED_PODS } from './policy/probe/plan.ts';
-import { probeMatrix } from './policy/probe/probe.ts';
-import { showPolicy } from './policy/show.ts';
-import { whyOutput } from './policy/why.ts';
 import {
   isHere,
   nodeAction,
@@ -57,6 +46,7 @@ const listCommand = (): Command =>
       .addHelpText('after', '\nExit status: 0, or 1 while policies are not read yet.'),
     {
       here: async (namespace: string | undefined, options: NodeOptions & { readonly all: boolean }) => {
+        const { listPolicies } = await import('./policy/list.ts');
         const output = await listPolicies(connectAgent(options.agentSocket), { namespace, all: options.all });
         process.stdout.write(formatOutput(output, options.output));
         for (const note of output.notes) process.stderr.write(`udnctl: ${note}\n`);
@@ -71,8 +61,10 @@ const showCommand = (): Command =>
       .argument('<policy>', 'NAMESPACE/NAME of a NetworkPolicy, or KIND/[NAMESPACE/]NAME of another policy')
       .addHelpText('after', '\nExit status: 0, or 1 when it cannot be followed or is not all programmed.'),
     {
-      here: async (key: string, options: TextOptions) =>
-        finish(await showPolicy(connectAgent(options.agentSocket), key), options),
+      here: async (key: string, options: TextOptions) => {
+        const { showPolicy } = await import('./policy/show.ts');
+        finish(await showPolicy(connectAgent(options.agentSocket), key), options);
+      },
     },
   );
 
@@ -104,6 +96,8 @@ const whyCommand = (): Command =>
       const connection = { ...connectionOf(from, to, port), network: options.network };
       if (options.node !== undefined) return await runOnNode(command, options, undefined);
       const { packet } = connection;
+      const { endsHere, endsOnNodes } = await import('./policy/ask-ends.ts');
+      const { whyOutput } = await import('./policy/why.ts');
       const ends = isHere(command, options, from)
         ? await endsHere(connectAgent(options.agentSocket), connection)
         : await withExec(options, ({ client, exec, readLog }) =>
@@ -145,7 +139,12 @@ interface MatrixOptions extends TextOptions, RemoteOptions, WhereOptions {
 
 const matrixOf = async (namespace: string, options: MatrixOptions, command: Command): Promise<MatrixOutput> => {
   const { network } = options;
+  const [{ matrixOutput }, { probeMatrix }] = await Promise.all([
+    import('./policy/matrix-output.ts'),
+    import('./policy/probe/probe.ts'),
+  ]);
   if (!isHere(command, options, namespace)) {
+    const { matrixOfNodes, probeOnNodes } = await import('./policy/matrix-of-nodes.ts');
     return await withExec(options, async ({ client, exec, readLog }) => {
       const tools = { client, exec, readLog, namespace: options.agentNamespace };
       const { matrix, nodes } = await matrixOfNodes(tools, namespace, network);
@@ -156,18 +155,15 @@ const matrixOf = async (namespace: string, options: MatrixOptions, command: Comm
       );
     });
   }
-  const database = lazyDatabase('OVN_Northbound', options.nbRemote);
-  try {
-    const agent = connectAgent(options.agentSocket);
-    const matrix = await matrixHere({ agent, northbound: database.transact }, namespace, network);
-    if (!options.probe) return matrixOutput(matrix);
-    return matrixOutput(
-      matrix,
-      await probeMatrix(matrix, (targets) => sendHere(agent, namespace, { ...targets, network })),
-    );
-  } finally {
-    await database.close();
-  }
+  const [{ matrixHere }, node] = await Promise.all([import('./policy/matrix.ts'), import('./node/sources.ts')]);
+  await using databases = node.databasesOf({ ...options, ovsRemote: '' });
+  const agent = connectAgent(options.agentSocket);
+  const matrix = await matrixHere({ agent, northbound: databases.northbound }, namespace, network);
+  if (!options.probe) return matrixOutput(matrix);
+  return matrixOutput(
+    matrix,
+    await probeMatrix(matrix, (targets) => sendHere(agent, namespace, { ...targets, network })),
+  );
 };
 
 /** For `matrix --probe` on other nodes. */
@@ -198,9 +194,10 @@ const listOf =
   };
 
 const sendHere = async (agent: Pick<AgentClient, 'pods'>, namespace: string, targets: Targets): Promise<Probed> => {
-  using kernel = new LinuxKernel(loadAddon(defaultAddonPath()));
+  const [{ probeHere }, node] = await Promise.all([import('./policy/probe/connect.ts'), import('./node/sources.ts')]);
+  using kernel = node.openKernel();
   const pods = await agent.pods();
-  const tools = { pods, netns: podNetns(kernel, netnsPaths), runner: createCommandRunner() };
+  const tools = { pods, netns: node.podNetnsBy(kernel), runner: node.commandRunner() };
   return await probeHere(tools, namespace, targets);
 };
 

@@ -1,6 +1,6 @@
 /**
- * V8's code of the commands that people and tests type, so that they start without compiling a megabyte of source first: 0.23 s of processor
- * time instead of 0.34 for `udnctl --version`, and scenarios start hundreds. `bin/udnctl` and nodes of sandboxes read it
+ * V8's code of the commands that people and tests type, so that they start without compiling a megabyte of source first: 0.11 s of processor
+ * time for `udnctl --version`, and scenarios start hundreds. `bin/udnctl` and nodes of sandboxes read it
  * (`sandbox/machine/node-root.ts`). Node keeps it by version, user and contents of the program, and ignores what does not fit.
  *
  * Daemons have their code in a file of their own (program/compiled.ts).

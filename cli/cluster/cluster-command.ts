@@ -1,14 +1,9 @@
 /** The options of commands that ask the API server, and whom they ask. */
 import type { Command } from 'commander';
-import { createKubeClient } from '../../kube/client/client.ts';
-import { type PodLogTarget, readPodLog } from '../../kube/client/pod-log.ts';
-import { loadConnection } from '../../kube/config/load.ts';
-import { createPodExec } from '../../kube/exec/pod-exec.ts';
+import type { PodLogTarget } from '../../kube/client/pod-log.ts';
 import type { PodExec } from '../../kube/exec/types.ts';
-import { createHttpTransport } from '../../kube/transport/http-transport.ts';
 import type { KubeClient } from '../../kube/types.ts';
-import packageJson from '../../package.json' with { type: 'json' };
-import { overridesOf, type ServerOptions, withServer } from './server-options.ts';
+import { type ServerOptions, withServer } from './server-options.ts';
 
 export interface NamespaceOptions extends ServerOptions {
   readonly namespace?: string;
@@ -48,21 +43,9 @@ export const withExec = async <Result>(
   options: ServerOptions,
   use: (server: ServerWithExec) => Promise<Result>,
 ): Promise<Result> => {
-  const { kubeconfig, context, requestTimeout: timeoutMs } = options;
-  const connection = await loadConnection({ kubeconfig, context, overrides: overridesOf(options), env: process.env });
-  const userAgent = `udnctl/${packageJson.version}`;
-  const transport = createHttpTransport({ connection, timeoutMs });
-  const client = createKubeClient({ transport, userAgent });
-  const exec = createPodExec(connection, { userAgent, timeoutMs });
-  try {
-    return await use({
-      ...{ client, exec, namespace: connection.namespace },
-      readLog: (target, tailLines, signal) => readPodLog(transport, target, tailLines, signal),
-    });
-  } finally {
-    client.close();
-    exec.close();
-  }
+  // The client is imported when a server is asked: a command about the own node needs none.
+  const { withConnection } = await import('./connection.ts');
+  return await withConnection(options, use);
 };
 
 /** Undefined: all. */

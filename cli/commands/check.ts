@@ -1,13 +1,9 @@
 /** `udnctl check`: whether a cluster can be installed to, or is. Only asks: nothing is changed. */
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type Command, Option } from 'commander';
 import type { KubeClient } from '../../kube/types.ts';
-import { ProgramCommand } from '../../program/program-command.ts';
-import { PROGRAMS_NAMESPACE, withClient } from '../cluster/cluster-command.ts';
-import { type ServerOptions, withServer } from '../cluster/server-options.ts';
 import { DEFAULT_AGENT_SOCKET } from '../node/agent-client.ts';
-import { formatTextOutput, TEXT_FORMATS, type TextFormat, type TextOutput } from '../output/format.ts';
+import type { TextOutput } from '../output/format.ts';
 import { checkAdmissionServed, checkInstaller, checkVersion } from './check/api-server.ts';
 import { checkNoOwnDaemons, checkOwnVersions, OVS_SOCKET, VERSIONS_NOT_CHECKED } from './check/daemon-versions.ts';
 import { AGENT, CLUSTER_MANAGER } from './check/expectations.ts';
@@ -100,35 +96,21 @@ const isInstalled = async (client: KubeClient, { namespace, now }: CheckOptions)
 const lineOf = ({ result, what, message }: Finding): string =>
   message === undefined ? `${result}: ${what}` : `${result}: ${what}: ${message}`;
 
-interface CommandOptions extends ServerOptions {
+export interface WhatToCheck {
+  /** Of the programs. */
   readonly namespace: string;
-  readonly before?: boolean;
-  readonly ovnInCluster?: boolean;
-  readonly output: TextFormat;
+  readonly before: boolean;
+  readonly ovnInCluster: boolean;
+  /** Where an agent is, the node is looked at, too. */
+  readonly withNode: boolean;
 }
 
-/** @param withNode where an agent is, the node is looked at, too */
-export const checkCommand = ({ withNode }: { readonly withNode: boolean }): Command =>
-  withServer(new ProgramCommand('check').description('check the installation through the API server; changes nothing'))
-    .addOption(new Option('-n, --namespace <name>', 'of the programs').default(PROGRAMS_NAMESPACE))
-    .option('--before', 'check before an installation whether this cluster and this user meet the requirements')
-    .addOption(
-      new Option(
-        '--ovn-in-cluster',
-        'with --before: the installation brings Open vSwitch and OVN, so that nodes must not run their own',
-      ).implies({ before: true }),
-    )
-    .addOption(new Option('-o, --output <format>', 'output format').choices(TEXT_FORMATS).default('text'))
-    .action(async (options: CommandOptions) => {
-      const { namespace, before = false, ovnInCluster = false, output } = options;
-      const versions = ovnInCluster ? ownDaemonsOf(withNode) : versionsOf(withNode, before);
-      const node = withNode && existsSync(dirname(DEFAULT_AGENT_SOCKET)) ? nodeTraces() : undefined;
-      const { exitStatus, ...found } = await withClient(options, ({ client }) =>
-        check(client, { namespace, before, now: Date.now(), node, versions }),
-      );
-      process.stdout.write(formatTextOutput(found, output));
-      process.exitCode = exitStatus;
-    });
+export const checkFromHere = (client: KubeClient, asked: WhatToCheck): Promise<CheckOutput> => {
+  const { namespace, before, ovnInCluster, withNode } = asked;
+  const versions = ovnInCluster ? ownDaemonsOf(withNode) : versionsOf(withNode, before);
+  const node = withNode && existsSync(dirname(DEFAULT_AGENT_SOCKET)) ? nodeTraces() : undefined;
+  return check(client, { namespace, before, now: Date.now(), node, versions });
+};
 
 const ownDaemonsOf = (withNode: boolean): CheckOptions['versions'] =>
   withNode ? () => checkNoOwnDaemons() : undefined;

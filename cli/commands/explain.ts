@@ -4,10 +4,8 @@ import { type ExplainOutput, explainOutput } from '../explain/check.ts';
 import { explainNetwork } from '../explain/explain-network.ts';
 import { explainPod } from '../explain/explain-pod.ts';
 import { explainService } from '../explain/explain-service.ts';
+import type { Explained } from '../explain/explained.ts';
 import type { ExplainSources } from '../explain/sources.ts';
-
-export const EXPLAINED = ['pod', 'network', 'service'] as const;
-export type Explained = (typeof EXPLAINED)[number];
 
 /** @throws CliError, status 2 for a pod or a Service without a namespace */
 export const explain = async (sources: ExplainSources, kind: Explained, name: string): Promise<ExplainOutput> => {

@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
 import { parseManifests } from '../input/manifests.ts';
+import { formatText, hasErrors, render } from './render.ts';
 import {
   allowedServicesFromSettings,
   clusterFromSettings,
-  formatText,
-  hasErrors,
   kubeletCgroupFromSettings,
   networkRenderingFromSettings,
-  render,
-} from './render.ts';
+} from './render-settings.ts';
 
 const node = (name: string) => ({
   apiVersion: 'v1',

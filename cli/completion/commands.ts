@@ -1,7 +1,6 @@
 /** `udnctl completion SHELL`, and what the scripts of it ask. */
 import { Argument, type Command } from 'commander';
 import { ProgramCommand } from '../../program/program-command.ts';
-import { completeNames } from './names.ts';
 import { planCompletion } from './plan.ts';
 import { completionScript, formatSuggestions, SHELLS, type Shell } from './scripts.ts';
 
@@ -20,5 +19,7 @@ export const COMPLETE = '__complete';
 export const complete = async (program: Command, words: readonly string[], env: NodeJS.ProcessEnv): Promise<string> => {
   const plan = planCompletion(program, words);
   if (plan.kind === 'files') return formatSuggestions('files', []);
-  return formatSuggestions('words', plan.kind === 'words' ? plan.suggestions : await completeNames(plan, env));
+  if (plan.kind === 'words') return formatSuggestions('words', plan.suggestions);
+  const { completeNames } = await import('./names.ts');
+  return formatSuggestions('words', await completeNames(plan, env));
 };

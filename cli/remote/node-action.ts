@@ -5,7 +5,6 @@ import { type Command, Option } from 'commander';
 import { PROGRAMS_NAMESPACE, withExec } from '../cluster/cluster-command.ts';
 import { SERVER_OPTIONS, type ServerOptions, withServer } from '../cluster/server-options.ts';
 import { CliError, UnreachableNodeError } from '../errors.ts';
-import { readKnownCause, withKnownCause } from './known-cause.ts';
 import { findAgentPod, type NodeTools, nodeOfPod, runInAgentPod, UDNCTL_PATH } from './node-tools.ts';
 import { remoteOptions, remoteWords } from './remote-words.ts';
 
@@ -101,6 +100,7 @@ export const runOnNode = (
     try {
       process.exitCode = await runInAgentPod(tools, agent, [UDNCTL_PATH, ...remoteWords(command)], output);
     } catch (error) {
+      const { readKnownCause, withKnownCause } = await knownCauses();
       if (unreachable === undefined || !(error instanceof UnreachableNodeError))
         throw await withKnownCause(error, { client, node, command: command.name() });
       unreachable(node, (await readKnownCause(client, node)) ?? `${node} cannot be reached`);
@@ -108,6 +108,8 @@ export const runOnNode = (
     }
     doubted();
   });
+
+const knownCauses = () => import('./known-cause.ts');
 
 const once = (callback: () => unknown): (() => void) => {
   let isCalled = false;
@@ -136,7 +138,7 @@ export const askOnNode = (command: Command, options: WhereOptions, node: string)
     };
     const words = [UDNCTL_PATH, ...remoteOptions(command)];
     const exitStatus = await runInAgentPod(tools, agent, words, output).catch(async (error: unknown) => {
-      throw await withKnownCause(error, { client, node, command: command.name() });
+      throw await (await knownCauses()).withKnownCause(error, { client, node, command: command.name() });
     });
     const textOf = (chunks: readonly Buffer[]): string => Buffer.concat(chunks).toString();
     const doubt = agent.doubt === undefined ? '' : `udnctl: ${agent.doubt}\n`;
