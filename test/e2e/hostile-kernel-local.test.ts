@@ -1,4 +1,7 @@
-/** The same as hostile-local.test.ts on the kernel's datapath, with VRFs. Needs root and `make build`. */
+/**
+ * The same as hostile-local.test.ts on the kernel's datapath, with VRFs, by half of the attackers: the others attack in hostile-kernel.test.ts.
+ * Needs root and `make build`.
+ */
 import { hostileSuite } from '../oracles/hostile/suite.ts';
 import { useCluster } from './support/cluster/cluster.ts';
 
@@ -7,4 +10,4 @@ const cluster = useCluster({
   needs: ['vrf', 'kernel-datapath'],
   gatewayMode: 'local',
 });
-hostileSuite(cluster, { hasVrfs: true });
+hostileSuite(cluster, { hasVrfs: true, half: 1 });

@@ -15,5 +15,5 @@ const cluster = useCluster({
   gatewayMode: 'local',
 });
 
-serviceMatrix(cluster, { mode: 'local', choice: onGuestKernel, patienceMs: 120_000 });
+serviceMatrix(cluster, { mode: 'local', choice: onGuestKernel(process.env), patienceMs: 120_000 });
 tenantHostPorts(cluster);

@@ -18,7 +18,7 @@ const cluster = useCluster({
   ipFamily: 'dual',
 });
 
-serviceMatrix(cluster, { mode: 'shared', choice: onGuestKernel, patienceMs: 120_000 });
+serviceMatrix(cluster, { mode: 'shared', choice: onGuestKernel(process.env), patienceMs: 120_000 });
 tenantHostPorts(cluster);
 
 // Elsewhere udnctl says that the host has no way there (udnctl-services.test.ts).

@@ -23,8 +23,24 @@ it('has every source on one of the nodes, half of them on each, and over time on
   expect(onSecond).toEqual(new Set(SOURCES));
 });
 
+it('has every source in one of two halves, on both nodes in each, and over time in both', () => {
+  const inSecond = new Set<string>();
+  for (let seed = 0; seed < 20; seed++) {
+    const env = { UDN_HOSTILE_SEED: String(seed) };
+    const [first, second] = ([0, 1] as const).map((half) => planOf(env, half).attacks);
+    expect([...(first ?? []), ...(second ?? [])].sort(bySource)).toEqual([...planOf(env).attacks].sort(bySource));
+    for (const attacks of [first, second]) expect(new Set(attacks?.map(({ seat }) => seat))).toEqual(new Set([0, 1]));
+    for (const { source } of second ?? []) inSecond.add(source);
+  }
+  expect(inSecond).toEqual(new Set(SOURCES));
+});
+
 it('has everything from both nodes when all is asked for', () => {
   const { name, attacks, seats } = planOf({ UDN_HOSTILE: 'all', UDN_HOSTILE_SEED: '7' });
   expect([name, attacks.length, seats]).toEqual(['UDN_HOSTILE=all', 2 * SOURCES.length, [0, 1]]);
+  expect(planOf({ UDN_HOSTILE: 'all' }, 0).attacks).toEqual(attacks);
   expect(() => planOf({ UDN_HOSTILE: 'some' })).toThrow('UDN_HOSTILE must be all or sample, not "some"');
 });
+
+const bySource = (a: { readonly source: string }, b: { readonly source: string }): number =>
+  a.source.localeCompare(b.source);

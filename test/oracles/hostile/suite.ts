@@ -10,7 +10,7 @@ import { type EntryPoints, entryPointControls, markedControl, protocolControls }
 import { isHonest } from './dimensions/claims.ts';
 import { findAttacker, isLocked, type SourceName } from './dimensions/sources.ts';
 import { nodeOracle } from './oracle.ts';
-import { type Plan, planOf, type Seat } from './plan.ts';
+import { type Half, type Plan, planOf, type Seat } from './plan.ts';
 import { portsWithoutFilters } from './ports-without-filters.ts';
 import { withProvenKeys } from './proven-keys.ts';
 import { setUp } from './set-up.ts';
@@ -25,13 +25,15 @@ export interface HostileOptions {
   readonly hasVrfs?: boolean;
   /** Default: all. */
   readonly entryPoints?: EntryPoints;
+  /** Of the attackers, in a sample. Default: all. */
+  readonly half?: Half;
 }
 
 export const hostileSuite = (
   cluster: () => Sandbox,
-  { hasVrfs = false, entryPoints = 'all' }: HostileOptions = {},
+  { hasVrfs = false, entryPoints = 'all', half }: HostileOptions = {},
 ): void => {
-  const plan = planOf(process.env);
+  const plan = planOf(process.env, half);
   let worlds: readonly [World, World] | undefined;
   let cells: readonly Cell[] = [];
   const from = (seat: Seat): World => {

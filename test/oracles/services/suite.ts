@@ -30,8 +30,8 @@ const CELL_MS = 500;
 
 /** Call it where tests are declared. */
 export const serviceMatrix = (cluster: () => Sandbox, { mode, choice, patienceMs }: MatrixOptions): void => {
-  const cells = choice(expand(ROWS, LEFT_OUT).filter(({ cell }) => cell.mode === mode));
-  describe(`who reaches which Service, ${mode} gateway mode`, () => {
+  const cells = choice.of(expand(ROWS, LEFT_OUT).filter(({ cell }) => cell.mode === mode));
+  describe(`who reaches which Service, ${mode} gateway mode (${choice.name})`, () => {
     let world: World;
 
     beforeAll(async () => {
