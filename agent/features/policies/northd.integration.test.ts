@@ -46,7 +46,7 @@ const isolate = ({ facts }: TestCluster): void => {
   for (const [id, rule] of Object.entries(rules)) facts.set('policyRule', id, rule);
   const group = { network: 'blue', log: { namespace: 'blue', severity: 'info' } } as const;
   facts.set('denyGroup', denyGroupId(group), group);
-  facts.set('peerSet', 's', { network: 'blue', selects: 'client' });
+  facts.set('peerSet', 's', { network: 'blue', families: [4, 6], selects: 'client' });
   facts.set('policyPeer', 'blue/client', { sets: new Map([['s', ['10.7.1.4', 'fd00:7:1::4'].map(parseIp)]]) });
   const policy = { network: 'blue', isolated: ['Ingress', 'Egress'] as const, denyGroup: denyGroupId(group) };
   facts.set('podPolicy', 'blue/web', { ...policy, rules: Object.keys(rules) });

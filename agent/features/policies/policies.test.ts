@@ -158,7 +158,7 @@ describe('a rule', () => {
 
 it('puts the pods of a peer set into it, whatever node they are on', () => {
   const it = cluster();
-  it.facts.set('peerSet', 's', { network: 'blue', selects: 'all' });
+  it.facts.set('peerSet', 's', { network: 'blue', families: [4, 6], selects: 'all' });
   it.facts.set('policyPeer', 'blue/a', { sets: new Map([['s', [parseIp('192.168.2.3'), parseIp('fd00::3')]]]) });
   it.facts.set('policyPeer', 'blue/b', { sets: new Map([['s', [parseIp('192.168.2.4')]]]) });
   const sets = it.render().northbound['Address_Set'] ?? [];

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { DenseMap } from '../../../base/dense-map.ts';
 import { fewOf, hasFew, manyAsFew, withFew, withoutFew } from '../../../base/few.ts';
 import { WeakPool } from '../../../base/weak-pool.ts';
-import type { Ip } from '../../../net/ip.ts';
+import type { Family, Ip } from '../../../net/ip.ts';
 import type { FactWriter } from '../../model/fact-store.ts';
 import type { PolicyPeerFact } from '../../model/policies/facts.ts';
 import { PeerOfSets } from '../../model/policies/peer-of-sets.ts';
@@ -17,9 +17,15 @@ import { keyOfPod } from './namespace-pods.ts';
 import { PeerFiling } from './peer-filing.ts';
 import type { Placement } from './placement.ts';
 import type { Selecting } from './postings.ts';
+import { SetUses } from './set-uses.ts';
 import type { PodState } from './state.ts';
 import { MAX_NUMBERS, type PortName, portNameText, type Selection } from './templates.ts';
 import type { PolicyNamespace, PolicyPod } from './types.ts';
+
+interface LiveSet {
+  readonly spec: PeerSetSpec;
+  readonly uses: SetUses;
+}
 
 /** Pods of a selection on one network. */
 export interface LivePeers extends Selecting {
@@ -30,7 +36,7 @@ export interface LivePeers extends Selecting {
   /** Above so many it is said that there are more. */
   enough: number;
   /** By id; without ports, and one for each number of a named port. */
-  readonly sets: Map<string, { readonly spec: PeerSetSpec; uses: number }>;
+  readonly sets: Map<string, LiveSet>;
   /** By name and protocol. */
   readonly names: Map<string, NameWatch>;
 }
@@ -63,29 +69,26 @@ export class PeerTable {
     this.#options = options;
   }
 
-  /** A rule names this set. */
-  acquire(spec: PeerSetSpec): void {
+  /** A rule of this family names this set. */
+  acquire(spec: PeerSetSpec, family: Family): void {
     const live = this.#ensure(spec.network, spec.selection);
-    const known = live.sets.get(spec.id);
-    if (known !== undefined) {
-      known.uses += 1;
-      return;
-    }
-    live.sets.set(spec.id, { spec, uses: 1 });
-    this.#options.facts.set('peerSet', spec.id, { network: spec.network, selects: spec.selects });
-    this.#markMembers(live);
+    const set = live.sets.get(spec.id) ?? { spec, uses: new SetUses() };
+    live.sets.set(spec.id, set);
+    if (set.uses.add(family)) this.#publish(live, set);
   }
 
-  release({ id, network, selection }: PeerSetSpec): void {
+  release({ id, network, selection }: PeerSetSpec, family: Family): void {
     const live = this.#networks.get(network)?.live.get(selection.text);
     const known = live?.sets.get(id);
-    if (live === undefined || known === undefined) return;
-    known.uses -= 1;
-    if (known.uses > 0) return;
-    live.sets.delete(id);
-    this.#options.facts.set('peerSet', id, undefined);
-    this.#markMembers(live);
+    if (live === undefined || known === undefined || !known.uses.remove(family)) return;
+    if (known.uses.families.length === 0) live.sets.delete(id);
+    this.#publish(live, known);
     this.#dropIfUnused(live);
+  }
+
+  #publish(live: LivePeers, { spec: { id, network, selects }, uses: { families } }: LiveSet): void {
+    this.#options.facts.set('peerSet', id, families.length === 0 ? undefined : { network, families, selects });
+    this.#markMembers(live);
   }
 
   /** Numbers that peers have for a named port, as many as may count. @param onChange they are others now */
@@ -213,7 +216,10 @@ export class PeerTable {
       if (sets.size === 0) continue;
       const ips = byNetwork.get(network) ?? placement?.addressesOn(network, pod) ?? [];
       byNetwork.set(network, ips);
-      for (const [id, { spec }] of sets) if (ips.length > 0 && hasPort(pod, spec.port)) found.push([id, ips]);
+      for (const [id, { spec, uses }] of sets) {
+        const own = uses.ofFamilies(ips);
+        if (own.length > 0 && hasPort(pod, spec.port)) found.push([id, own]);
+      }
     }
     const [first] = found;
     if (first === undefined) return undefined;

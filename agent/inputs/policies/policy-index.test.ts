@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parseCidr } from '../../../net/cidr.ts';
 import type { FactStore } from '../../model/fact-store.ts';
 import type { PolicyRuleFact } from '../../model/policies/facts.ts';
 import { PolicyWorld } from '../../testing/policy-world.ts';
@@ -82,6 +83,40 @@ describe('PolicyIndex', () => {
     expect([...world.facts.ids('policyRule')]).toHaveLength(1);
     expect([...world.facts.ids('peerSet')]).toHaveLength(1);
     expect(world.index.reader.policiesOfRule([...world.facts.ids('policyRule')][0] ?? '')).toEqual(['red/a', 'red/b']);
+  });
+
+  it('has sets of the families that rules name, and no other addresses in them', () => {
+    const world = worldOf()
+      .pod('t3/c', tenant('t3', 'c', '10.0.0.3', 'fd00::3'))
+      .policy('t3/p', { ...ALL, ingress: [{ from: [{ namespaceSelector: {} }] }] });
+    const { facts } = world;
+    const network = facts.get('network', 't3_own');
+    const subnetsAre = (...subnets: string[]): void => {
+      if (network !== undefined) {
+        facts.set('network', 't3_own', { ...network, subnets: subnets.map((cidr) => ({ cidr: parseCidr(cidr) })) });
+      }
+      world.index.changePod('t3/none', undefined);
+    };
+    const sets = () => [...facts.ids('peerSet')].map((id) => facts.get('peerSet', id)?.families);
+    expect(sets()).toEqual([[4]]);
+    expect(textOf(facts)['t3/c']).toEqual(['t3_own: Ingress', 'Ingress4 [10.0.0.3]']);
+    subnetsAre('10.0.0.0/16', 'fd00::/64');
+    expect(sets()).toEqual([[4, 6]]);
+    const both = ['t3_own: Ingress', 'Ingress4 [10.0.0.3 fd00::3]', 'Ingress6 [10.0.0.3 fd00::3]'];
+    expect(textOf(facts)['t3/c']).toEqual(both);
+    subnetsAre('fd00::/64');
+    expect(sets()).toEqual([[6]]);
+    expect(textOf(facts)['t3/c']).toEqual(['t3_own: Ingress', 'Ingress6 [fd00::3]']);
+    world.policy('t3/p', undefined);
+    expect(sets()).toEqual([]);
+  });
+
+  it('puts no address of a node into a set of a family that the default network has not', () => {
+    const world = worldOf()
+      .pod('red/a', local('a', '10.128.0.5'))
+      .pod('red/h', { isHost: true, node: 'h2', isLocal: false })
+      .policy('red/p', { ...APP_A, ingress: [{ from: [{ namespaceSelector: {} }] }] });
+    expect(textOf(world.facts)['red/a']).toEqual(['default: Ingress', 'Ingress4 [10.128.0.5 10.128.4.2 192.0.2.12]']);
   });
 
   it('never sees an address of another network', () => {

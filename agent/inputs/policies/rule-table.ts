@@ -24,7 +24,7 @@ export class RuleTable {
       return;
     }
     // What throws is not counted: the next one that needs the rule makes it.
-    if (rule.set !== undefined) this.#peers.acquire(rule.set);
+    if (rule.set !== undefined) this.#peers.acquire(rule.set, rule.fact.family);
     this.#facts.set('policyRule', rule.id, rule.fact);
     this.#rules.set(rule.id, { rule, uses: 1 });
   }
@@ -43,7 +43,7 @@ export class RuleTable {
       if (known === undefined || known.uses > 0) continue;
       this.#rules.delete(id);
       this.#facts.set('policyRule', id, undefined);
-      if (known.rule.set !== undefined) this.#peers.release(known.rule.set);
+      if (known.rule.set !== undefined) this.#peers.release(known.rule.set, known.rule.fact.family);
     }
     this.#idle.clear();
   }

@@ -90,6 +90,8 @@ export interface SubjectSetFact {
 /** Pods of a network, by selectors. It exists while a rule names it. */
 export interface PeerSetFact {
   readonly network: string;
+  /** Of the rules that name it: a set of another family is named by nothing. */
+  readonly families: readonly Family[];
   /** The selectors in canonical form, for people. */
   readonly selects: string;
 }

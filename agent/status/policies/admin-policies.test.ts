@@ -50,7 +50,7 @@ const sources = (
     ['s2', 'BaselineAdminNetworkPolicy/default', 'baseline'],
   ] as const)
     facts.set('subjectSet', id, { network: 'red_net', policy, tier, drops: [] });
-  facts.set('peerSet', 'apps', { network: 'red_net', selects: 'pods app=app' });
+  facts.set('peerSet', 'apps', { network: 'red_net', families: [4], selects: 'pods app=app' });
   facts.set('policyPeer', 'red/app', { sets: new Map([['apps', [parseIp('10.20.1.4')]]]) });
   facts.set('policyRule', 'r1', {
     ...{ network: 'red_net', direction: 'Ingress', family: 4, peers: { kind: 'any' } },

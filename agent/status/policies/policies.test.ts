@@ -90,7 +90,7 @@ const sources = (more: Partial<PolicyReportSources['policyLookup']> = {}): Polic
     .network('red_net', { id: 1, topology: 'layer3', subnets: ['10.20.0.0/16'], namespace: 'red', nad: 'net' });
   facts.set('policyRule', 'r1', WEB_FROM_APP);
   facts.set('policyRule', 'r2', WEB_FROM_BLOCK);
-  facts.set('peerSet', 'apps', { network: 'red_net', selects: 'pods app=app of namespace red' });
+  facts.set('peerSet', 'apps', { network: 'red_net', families: [4], selects: 'pods app=app of namespace red' });
   facts.set('policyPeer', 'red/app', { sets: new Map([['apps', [parseIp('10.20.1.4')]]]) });
   const group = { network: 'red_net', denyGroup: 'g1' };
   facts.set('podPolicy', 'red/web', { ...group, isolated: ['Ingress'], rules: ['r1', 'r2'] });

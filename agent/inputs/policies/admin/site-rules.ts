@@ -105,7 +105,7 @@ export class SiteRules {
     site.sets.set(id, { part: after?.part ?? known?.part, rules: held });
     for (const [at, rule] of rules) {
       const before = held.get(at);
-      if (rule.set !== undefined && before === undefined) peers.acquire(rule.set);
+      if (rule.set !== undefined && before === undefined) peers.acquire(rule.set, rule.fact.family);
       // A rule keeps its id when its names change; those that stay are not released in between.
       for (const set of rule.domains) domains.acquire(set);
       held.set(at, rule);
@@ -116,7 +116,7 @@ export class SiteRules {
       if (rules.has(at)) continue;
       held.delete(at);
       facts.set('adminRule', at, undefined);
-      if (rule.set !== undefined) peers.release(rule.set);
+      if (rule.set !== undefined) peers.release(rule.set, rule.fact.family);
       this.#releaseDomains(rule);
     }
     facts.set('subjectSet', id, after && subjectSetFact(site, after));
