@@ -12,6 +12,7 @@ import { type BulkSession, bulkLoad, type LoadReply } from './bulk-load.ts';
 import { emptyTables } from './emptiness.ts';
 import { type LoadedRow, loadTransactions } from './load-transactions.ts';
 import { LoadedRows } from './loaded-rows.ts';
+import { Slices } from './slices.ts';
 
 export interface FirstLoadOptions {
   readonly desired: DesiredRows;
@@ -37,6 +38,9 @@ export interface LoadRun {
 /** Of what has been sent and not answered. ovsdb-server takes a fraction of a second for it. */
 const MAX_BYTES_UNDER_WAY = 4 * 1024 * 1024;
 
+/** About a millisecond's worth: ovsdb-server takes no request while it has something to tell that is not read. */
+const COMPARED_AT_ONCE = 64;
+
 export class FirstLoad {
   readonly #options: FirstLoadOptions;
   /** Of a load, until all is compared. */
@@ -59,12 +63,13 @@ export class FirstLoad {
     const inserted: LoadedRow[] = [];
     const loaded = new LoadedRows(desired, actual);
     this.#loaded = loaded;
+    const comparison = new Slices<LoadedRow>(COMPARED_AT_ONCE, (rows) => loaded.compare(rows));
     const onReply = (reply: LoadReply): void => {
       onProgress();
       this.#report(reply);
       if (reply.error === undefined) {
         for (const row of reply.rows) inserted.push(row);
-        loaded.compare(reply.rows);
+        comparison.add(reply.rows);
       } else if (reply.error instanceof OutcomeUnknownError) onUnknown(reply.rows, reply.error);
     };
     const all = loadTransactions({ desired, actual, tables, maxOperations });
@@ -74,6 +79,7 @@ export class FirstLoad {
     });
     try {
       await bulkLoad({ transactions, session, maxBytes: MAX_BYTES_UNDER_WAY, mayGoOn, onReply, clock });
+      await comparison.whenDone();
     } catch (cause) {
       const error = new OvsdbError('ERR_OVSDB_PLAN', `planning a bulk load failed: ${messageOf(cause)}`, { cause });
       this.#options.onEvent({ kind: 'failed', error, blamed: [] });
