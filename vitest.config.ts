@@ -87,7 +87,7 @@ export default defineConfig({
         test: { ...unit, name: 'unit-apart', include: [`${apart}/**/*.test.ts`] },
       },
       {
-        test: { ...unit, name: 'simulations', include: SIMULATIONS, maxWorkers: 2 },
+        test: { ...unit, name: 'simulations', include: SIMULATIONS, maxWorkers: 2, isolate: false },
       },
       {
         test: {
