@@ -14,7 +14,6 @@ import { releaseMemory } from '../program/release-memory.ts';
 import { runProgram } from '../program/run.ts';
 import { findApiServer, findByKubelet } from './api-server.ts';
 import { cleanNodes } from './cleanup/clean-nodes.ts';
-import { releaseNads } from './cleanup/release-nads.ts';
 import { createManager, type Manager } from './controllers/manager.ts';
 import { whenLeading } from './leadership.ts';
 import { createObservationLog } from './log.ts';
@@ -38,7 +37,6 @@ const cleanUp = async ({ kubeconfig, context, logLevel, ...options }: CleanupOpt
     userAgent: `${NAME}/${packageJson.version}`,
   });
   try {
-    await releaseNads({ client, log });
     await cleanNodes({ client, log });
   } finally {
     client.close();

@@ -226,7 +226,7 @@ const SECTIONS: readonly Section[] = [
       ['interface of a pod on its primary network', code(PRIMARY_INTERFACE)],
       ['label of a namespace: its pods use the primary network', code(PRIMARY_NETWORK_LABEL)],
       ['label of a NAD that was rendered', code(UDN_LABEL)],
-      ['finalizer of networks and of NADs', code(UDN_FINALIZER)],
+      ['finalizer of networks and their NADs', code(UDN_FINALIZER)],
       [
         'names that no network may have',
         RESERVED_NETWORK_NAMES.map((name) => (name === '' ? 'empty' : code(name))).join(', '),

@@ -11,7 +11,6 @@ import type { Touched } from '../state/cluster-state.ts';
 import { removeFinalizer } from './finalizer.ts';
 import { followedEdit, heldEdit, withConf } from './nad-edits.ts';
 import { changedIdAnnotations, heldIdAnnotations, idAnnotations } from './nad-ids.ts';
-import { deletionWaits, isNoLongerOurs, nadProtector } from './nad-protection.ts';
 import { failureTexts } from './network-allocation.ts';
 import type { PodUsers } from './pod-users.ts';
 import type { ControllerContext, Reconcile } from './types.ts';
@@ -25,7 +24,6 @@ export const nadReconciler = (
   const written = new WeakMap<NadFacts, string>();
   /** Edits that were held when the cluster manager started are looked at once whoever is there. */
   const seen = new WeakSet<NadFacts>();
-  const protect = nadProtector({ state, writer });
   /** An edit that is not followed yet is, as soon as no pod is in its way. */
   const reviewEdit = (nad: NadFacts, network: string): void => {
     const keys = new Set([nad.key, ...caches.nads.keysByIndex('adopted', network)]);
@@ -41,7 +39,6 @@ export const nadReconciler = (
     problems.report(regarding, 'InvalidNetwork', found);
     problems.report(regarding, 'NetworkAllocationFailed', withoutSubnet(nad, state));
     problems.report(regarding, 'NetworkEditIgnored', heldEdit(nad, state)?.messages ?? []);
-    problems.report(regarding, 'NetworkInUse', deletionWaits(nad, users));
     const followed = followedEdit(nad, desired);
     if (followed.length > 0 && users.using(nad.key).length > 0) problems.report(regarding, 'NetworkEdited', followed);
   };
@@ -54,7 +51,6 @@ export const nadReconciler = (
     const { uid } = nad.metadata;
     const desired = withConf(desiredIds(nad, state), nad, state);
     report(nad, desired);
-    await protect(nad, signal);
     const annotations = changedIdAnnotations(nad, desired);
     try {
       const changes = JSON.stringify(annotations);
@@ -65,7 +61,7 @@ export const nadReconciler = (
     } catch (error) {
       if (!isNotFound(error) && !isReplaced(error)) throw error;
     }
-    if (!isLeaving(nad) && !isNoLongerOurs(nad)) return;
+    if (!isLeaving(nad)) return;
     const pods = users.watch(key, 'nad', () => enqueue.nad(key));
     if (pods.length > 0) return;
     await removeFinalizer(client, NETWORK_ATTACHMENT_DEFINITIONS, ref, nad.metadata.finalizers, UDN_FINALIZER, signal);

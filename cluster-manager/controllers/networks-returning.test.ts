@@ -17,9 +17,7 @@ describe('a network that goes and comes back', () => {
     await cluster.create(namespace('a'), namespace('b'), node('n1'), nad('default/blue', BLUE));
     await cluster.createAndSettle(...running.map((key) => pod(key, selecting('default/blue'))));
     const before = await Promise.all(running.map((key) => addressOf(key, 'default/blue')));
-    await cluster.delete(NAD, 'default/blue');
-    // It would wait for its pods.
-    await cluster.patchAndSettle(NAD, 'default/blue', { metadata: { finalizers: null } });
+    await cluster.deleteAndSettle(NAD, 'default/blue');
     await cluster.createAndSettle(...coming.map((key) => pod(key, selecting('default/blue'))));
     await cluster.createAndSettle(nad('default/blue', BLUE));
     const after = await Promise.all([...running, ...coming].map((key) => addressOf(key, 'default/blue')));

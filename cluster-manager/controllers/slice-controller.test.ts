@@ -343,9 +343,7 @@ it('goes when its network does, and what was left meanwhile goes at the start', 
   cluster.start();
   await cluster.settled();
   expect((await mirrors()).map(({ metadata }) => metadata.name)).toEqual(['blue-net-web-1']);
-  await cluster.delete('NetworkAttachmentDefinition', 'red/net');
-  // It would wait for its pod.
-  await cluster.patchAndSettle('NetworkAttachmentDefinition', 'red/net', { metadata: { finalizers: null } });
+  await cluster.deleteAndSettle('NetworkAttachmentDefinition', 'red/net');
   expect(await mirrors()).toEqual([]);
   await cluster.createAndSettle(nad('red/net', netConf('red/net', 'green-net')));
   expect((await mirrors()).map(({ metadata }) => metadata.name)).toEqual(['green-net-web-1']);

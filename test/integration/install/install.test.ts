@@ -145,8 +145,6 @@ describe('uninstall', () => {
       ['list', 'nodes'],
       ['patch', 'nodes'],
       ['patch', 'nodes', '--subresource=status'],
-      ['list', 'network-attachment-definitions'],
-      ['patch', 'network-attachment-definitions'],
     ]) {
       expect(await kubectl.run('auth', 'can-i', `${verb}`, ...what, '--as', account)).toContain('yes');
     }

@@ -69,7 +69,7 @@ it('cleans nodes where agents ran, with all that they saw of the node', () => {
   expect([pod.volumes, pod.affinity]).toEqual([withoutKubelet(agentPod.volumes), agentPod.affinity]);
 });
 
-it('cleans Nodes and NADs with the rights that it needs, and no other', () => {
+it('cleans Nodes with the rights that it needs, and no other', () => {
   expect(parseCommand(podOf('Job').containers[0].args ?? [], {}).kind).toBe('cleanup');
   const roles = objects.flatMap((one) => roleSchema.safeParse(one).data ?? []);
   const rights = roles.flatMap(({ rules }) =>
@@ -78,7 +78,5 @@ it('cleans Nodes and NADs with the rights that it needs, and no other', () => {
     ),
   );
   const nodes = (resource: string, verb: string) => permission('', resource, verb);
-  const nads = (verb: string) => permission('k8s.cni.cncf.io', 'network-attachment-definitions', verb);
-  const ofNodes = [nodes('nodes', 'list'), nodes('nodes', 'patch'), nodes('nodes/status', 'patch')];
-  expect(rights).toEqual([...ofNodes, nads('list'), nads('patch')]);
+  expect(rights).toEqual([nodes('nodes', 'list'), nodes('nodes', 'patch'), nodes('nodes/status', 'patch')]);
 });
