@@ -6,28 +6,38 @@
  * one takes away the limit that the other one sets, and every transaction changes something, so that the list is never done with. Three
  * daemons then use a processor each, and ovs-vswitchd logs a thousand lines a second, until ovn-controller is restarted (ADR 138).
  *
- * It still takes away the limit of a zone that it gives to somebody, and does so until it has seen a transaction that changes nothing. So
- * nothing is written before the zones have been as they are for a moment.
+ * It still takes away the limit of a zone that it gives to a port or a router, for a while: `SettledZones` waits until it is done.
  */
 
+import { Backoff } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
 import type { OvsdbSession } from '../../ovsdb/index.ts';
 import type { ReplicaUpdate } from '../../ovsdb/replica/replica.ts';
+import type { Uuid } from '../../ovsdb/uuid.ts';
 import { INTEGRATION_BRIDGE } from '../cni/vswitch-operations.ts';
 import { BY_NAME, type NorthboundReplica } from '../databases/northbound.ts';
 import type { ZoneReplica } from '../databases/zones.ts';
 import type { Problem } from '../inputs/problem.ts';
 import { CONNECTIONS_KEY } from '../model/ownership.ts';
+import { SettledZones } from './settled-zones.ts';
 import { zoneNames } from './zone-owners.ts';
-import { type LimitedZone, ZONE_KEY, type ZonesHere, zoneOperations } from './zone-plan.ts';
+import {
+  type LimitedZone,
+  type WantedLimit,
+  ZONE_KEY,
+  type ZoneChange,
+  type ZonesHere,
+  zoneChanges,
+  zoneOperations,
+} from './zone-plan.ts';
 
 export interface ZoneLimitsOptions {
   readonly node: string;
   readonly northbound: NorthboundReplica;
   readonly zones: ZoneReplica;
   readonly session: Pick<OvsdbSession, 'transact'>;
-  readonly clock: Pick<Clock, 'schedule'>;
+  readonly clock: Pick<Clock, 'monotonic' | 'schedule'>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -36,20 +46,20 @@ export interface ZoneLimits {
   stop(): void;
 }
 
-/** ovn-controller's next round without news takes some milliseconds. */
-const SETTLED_MS = 200;
-const RETRY_MS = 2000;
+/** Between an event and a comparison of all zones: events come in bursts. */
+const GATHERED_MS = 100;
+const RETRY = { minMs: 1000, maxMs: 30_000 };
 
 export const keepZoneLimits = (options: ZoneLimitsOptions): ZoneLimits => {
   const keeper = new Keeper(options);
   const { northbound, zones } = options;
   const stops = [
-    zones.onUpdate(() => keeper.later(SETTLED_MS)),
+    zones.onUpdate(() => keeper.later(GATHERED_MS)),
     northbound.onUpdate((update) => {
-      if (mayLimit(update)) keeper.later(SETTLED_MS);
+      if (mayLimit(update)) keeper.later(GATHERED_MS);
     }),
-    northbound.onSynced(() => keeper.later(SETTLED_MS)),
-    zones.onSynced(() => keeper.later(SETTLED_MS)),
+    northbound.onSynced(() => keeper.later(GATHERED_MS)),
+    zones.onSynced(() => keeper.later(GATHERED_MS)),
     () => keeper.stop(),
   ];
   keeper.later(0);
@@ -69,10 +79,14 @@ const mayLimit = ({ changes }: ReplicaUpdate): boolean =>
       LIMITED.has(table) && after !== undefined && (before === undefined || columns.includes('external_ids')),
   );
 
-/** Compares all zones of the node each time, at most once in `SETTLED_MS`: the bridge's map of them arrives as a whole, too. */
+/** Compares all zones of the node each time: the bridge's map of them arrives as a whole, too. */
 class Keeper {
   readonly #options: ZoneLimitsOptions;
+  readonly #settled = new SettledZones();
+  readonly #backoff = new Backoff(RETRY);
   #cancel: (() => void) | undefined;
+  /** When that is due. */
+  #at = Number.POSITIVE_INFINITY;
   #isStopped = false;
   #isWriting = false;
   #failure: string | undefined;
@@ -82,10 +96,14 @@ class Keeper {
   }
 
   later(milliseconds: number): void {
-    if (this.#isStopped || this.#cancel !== undefined) return;
-    this.#cancel = this.#options.clock.schedule(milliseconds, () => {
-      this.#cancel = undefined;
-      void this.#write();
+    const { clock } = this.#options;
+    const at = clock.monotonic() + milliseconds;
+    if (this.#isStopped || at >= this.#at) return;
+    this.#cancel?.();
+    this.#at = at;
+    this.#cancel = clock.schedule(milliseconds, () => {
+      this.#at = Number.POSITIVE_INFINITY;
+      void this.#compare();
     });
   }
 
@@ -100,36 +118,48 @@ class Keeper {
     return [{ object: `Node/${this.#options.node}`, message, severity: 'warning', cause: 'connections-unlimited' }];
   }
 
-  async #write(): Promise<void> {
-    const { northbound, zones, session, onError } = this.#options;
+  async #compare(): Promise<void> {
+    const { northbound, zones, clock } = this.#options;
     // What is not current comes as an update.
     if (!northbound.synced || !zones.synced) return;
-    if (this.#isWriting) {
-      this.later(SETTLED_MS);
-      return;
-    }
+    if (this.#isWriting) return this.later(GATHERED_MS);
     const here = zonesHere(zones, northbound);
-    const operations = here === undefined ? [] : zoneOperations(here);
-    if (operations.length === 0) {
-      this.#failure = undefined;
-      return;
-    }
+    if (here === undefined) return;
+    const changes = zoneChanges(here);
+    if (changes.length === 0) this.#succeeded();
+    const { due, nextMs } = this.#settled.due(changes, here, clock.monotonic());
+    if (nextMs !== undefined) this.later(nextMs);
+    if (due.length > 0) await this.#write(here.datapath, due);
+  }
+
+  async #write(datapath: Uuid, changes: readonly ZoneChange[]): Promise<void> {
     this.#isWriting = true;
     try {
-      await session.transact(operations);
-      this.#failure = undefined;
+      await this.#options.session.transact(zoneOperations(datapath, changes));
+      this.#settled.written(changes);
+      this.#succeeded();
     } catch (error) {
-      this.#failure = messageOf(error);
-      if (!this.#isStopped) onError(error);
-      this.later(RETRY_MS);
+      const message = messageOf(error);
+      if (!this.#isStopped && message !== this.#failure) this.#options.onError(error);
+      this.#failure = message;
+      this.later(this.#backoff.nextMs());
     } finally {
       this.#isWriting = false;
     }
   }
+
+  #succeeded(): void {
+    this.#failure = undefined;
+    this.#backoff.reset();
+  }
+}
+
+interface Here extends ZonesHere {
+  readonly datapath: Uuid;
 }
 
 /** Undefined while the bridge is not there, or no daemon has made its datapath's row. */
-const zonesHere = (zones: ZoneReplica, northbound: NorthboundReplica): ZonesHere | undefined => {
+const zonesHere = (zones: ZoneReplica, northbound: NorthboundReplica): Here | undefined => {
   const bridge = zones.findOne('Bridge', 'name', INTEGRATION_BRIDGE);
   const [root] = zones.rows('Open_vSwitch');
   const datapath = root?.datapaths[bridge?.datapath_type || 'system'];
@@ -137,31 +167,34 @@ const zonesHere = (zones: ZoneReplica, northbound: NorthboundReplica): ZonesHere
   if (bridge === undefined || datapath === undefined || row === undefined) return undefined;
   const rows = Object.entries(row.ct_zones).map(([zone, uuid]): [number, LimitedZone] => {
     const limited = zones.get('CT_Zone', uuid);
-    return [Number(zone), { uuid, limit: limited?.limit, isOurs: limited?.external_ids[ZONE_KEY] !== undefined }];
+    return [Number(zone), { uuid, limit: limited?.limit, writtenFor: limited?.external_ids[ZONE_KEY] }];
   });
-  const limitOf = (name: string): number | undefined => limitOfZone(northbound, name);
+  const limitOf = (name: string): WantedLimit => limitOfZone(northbound, name);
   return { datapath, names: zoneNames(bridge.external_ids), limitOf, rows: new Map(rows) };
 };
 
 /** Of a port, which may have its own, or has that of its switch; of a router or a switch, which have two zones. */
-const limitOfZone = (northbound: NorthboundReplica, zone: string): number | undefined => {
+const limitOfZone = (northbound: NorthboundReplica, zone: string): WantedLimit => {
   const port = northbound.findOne('Logical_Switch_Port', 'name', zone);
   if (port !== undefined) {
+    const own = limitOfRow(port);
+    if (own !== 'none') return own;
     const [parent] = northbound.store.parentsOf(port._uuid);
-    return limitOfRow(port) ?? limitOfRow(parent === undefined ? undefined : northbound.get('Logical_Switch', parent));
+    return limitOfRow(parent === undefined ? undefined : northbound.get('Logical_Switch', parent));
   }
   const name = /^(.+)_[sd]nat$/.exec(zone)?.[1];
-  if (name === undefined) return undefined;
-  const row =
-    northbound.findOne('Logical_Router', BY_NAME, name) ?? northbound.findOne('Logical_Switch', BY_NAME, name);
-  return limitOfRow(row);
+  if (name === undefined) return 'unknown';
+  return limitOfRow(
+    northbound.findOne('Logical_Router', BY_NAME, name) ?? northbound.findOne('Logical_Switch', BY_NAME, name),
+  );
 };
 
 interface LimitedRow {
   readonly external_ids: Readonly<Record<string, string>>;
 }
 
-const limitOfRow = (row: LimitedRow | undefined): number | undefined => {
-  const limit = row?.external_ids[CONNECTIONS_KEY];
-  return limit === undefined ? undefined : Number(limit);
+const limitOfRow = (row: LimitedRow | undefined): WantedLimit => {
+  if (row === undefined) return 'unknown';
+  const limit = row.external_ids[CONNECTIONS_KEY];
+  return limit === undefined ? 'none' : Number(limit);
 };

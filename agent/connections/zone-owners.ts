@@ -17,13 +17,16 @@ export interface ZoneOwner {
 
 const ZONE_PREFIX = 'ct-zone-';
 
-/** Zones of routers, which have two, and of ports by their number. @param externalIds of br-int */
+/** Zones of routers, which have two, and of ports by their number; as ovn-controller does, without what is no number. @param externalIds of br-int */
 export const zoneNames = (externalIds: Readonly<Record<string, string>>): ReadonlyMap<number, string> =>
   new Map(
     Object.entries(externalIds).flatMap(([key, zone]) =>
-      key.startsWith(ZONE_PREFIX) ? [[Number(zone), key.slice(ZONE_PREFIX.length)] as const] : [],
+      key.startsWith(ZONE_PREFIX) && ZONE.test(zone) ? [[Number(zone), key.slice(ZONE_PREFIX.length)] as const] : [],
     ),
   );
+
+/** The datapath has 2^16 of them. */
+const ZONE = /^\d{1,5}$/;
 
 /** @param node this one @returns by the zone's name */
 export const zoneOwners = (

@@ -1,83 +1,83 @@
 import { expect, it } from 'vitest';
 import type { Uuid } from '../../ovsdb/uuid.ts';
-import { ZONE_KEY, type ZonesHere, zoneOperations } from './zone-plan.ts';
+import {
+  type LimitedZone,
+  type WantedLimit,
+  ZONE_KEY,
+  type ZonesHere,
+  zoneChanges,
+  zoneOperations,
+} from './zone-plan.ts';
 
 const uuid = (digit: number): Uuid => `00000000-0000-4000-8000-00000000000${digit}` as Uuid;
-const LIMITS: Readonly<Record<string, number>> = { red_a: 1024, GR_red_snat: 16_384 };
+const LIMITS: Readonly<Record<string, WantedLimit>> = { red_a: 1024, GR_red_snat: 16_384, plain: 'none' };
+const NAMES = new Map([
+  [3, 'red_a'],
+  [4, 'GR_red_snat'],
+  [5, 'somebody'],
+  [6, 'plain'],
+]);
 
-const here = (more: Partial<ZonesHere> = {}): ZonesHere => ({
-  datapath: uuid(0),
-  names: new Map([
-    [3, 'red_a'],
-    [4, 'GR_red_snat'],
-    [5, 'somebody'],
-  ]),
-  limitOf: (name) => LIMITS[name],
-  rows: new Map(),
-  ...more,
+const here = (rows: readonly (readonly [number, LimitedZone])[] = []): ZonesHere => ({
+  names: NAMES,
+  limitOf: (name) => LIMITS[name] ?? 'unknown',
+  rows: new Map(rows),
 });
-const ours = (limit: number, digit: number) => ({ uuid: uuid(digit), limit, isOurs: true });
+const ours = (zone: number, limit: number, writtenFor = NAMES.get(zone) ?? 'gone') =>
+  [zone, { uuid: uuid(zone), limit, writtenFor }] as const;
+const foreign = (zone: number, limit: number) => [zone, { uuid: uuid(zone), limit, writtenFor: undefined }] as const;
+const RIGHT = [ours(3, 1024), ours(4, 16_384)];
 
 it('makes a row for each zone that has none, in the transaction that puts it into the map', () => {
   const values = (limit: number, name: string) => ({ limit, external_ids: ['map', [[ZONE_KEY, name]]] });
-  expect(zoneOperations(here())).toEqual([
+  const added = [3, 4].map((zone) => [zone, ['named-uuid', `zone_${zone}`]]);
+  expect(zoneOperations(uuid(0), zoneChanges(here()))).toEqual([
     { op: 'insert', table: 'CT_Zone', 'uuid-name': 'zone_3', row: values(1024, 'red_a') },
     { op: 'insert', table: 'CT_Zone', 'uuid-name': 'zone_4', row: values(16_384, 'GR_red_snat') },
     {
-      op: 'mutate',
-      table: 'Datapath',
-      where: [['_uuid', '==', ['uuid', uuid(0)]]],
+      ...{ op: 'mutate', table: 'Datapath', where: [['_uuid', '==', ['uuid', uuid(0)]]] },
+      mutations: [['ct_zones', 'insert', ['map', added]]],
+    },
+  ]);
+});
+
+it('writes nothing when all is as it should be, and nothing of rows that others have made for other zones', () => {
+  expect(zoneChanges(here([...RIGHT, foreign(5, 7), foreign(6, 7), foreign(9, 7)]))).toEqual([]);
+});
+
+it('changes a limit in its row, and takes over what ovn-controller has left, with what else is noted there', () => {
+  const changes = zoneChanges(here([ours(3, 2048), foreign(4, 16_384)]));
+  expect(changes.map(({ kind, zone }) => [kind, zone])).toEqual([
+    ['update', 3],
+    ['update', 4],
+  ]);
+  const at = { table: 'CT_Zone', where: [['_uuid', '==', ['uuid', uuid(4)]]] };
+  expect(zoneOperations(uuid(0), changes).slice(2)).toEqual([
+    { op: 'update', ...at, row: { limit: 16_384 } },
+    {
+      ...{ op: 'mutate', ...at },
       mutations: [
-        [
-          'ct_zones',
-          'insert',
-          [
-            'map',
-            [
-              [3, ['named-uuid', 'zone_3']],
-              [4, ['named-uuid', 'zone_4']],
-            ],
-          ],
-        ],
+        ['external_ids', 'delete', ['set', [ZONE_KEY]]],
+        ['external_ids', 'insert', ['map', [[ZONE_KEY, 'GR_red_snat']]]],
       ],
     },
   ]);
 });
 
-it('writes nothing when all is as it should be', () => {
-  const rows = new Map([
-    [3, ours(1024, 1)],
-    [4, ours(16_384, 2)],
-    [9, { uuid: uuid(3), limit: 7, isOurs: false }],
-  ]);
-  expect(zoneOperations(here({ rows }))).toEqual([]);
-});
-
-it('changes a limit in its row, and takes over what ovn-controller has left', () => {
-  const rows = new Map([
-    [3, ours(2048, 1)],
-    [4, { uuid: uuid(2), limit: 16_384, isOurs: false }],
-  ]);
-  expect(zoneOperations(here({ rows }))).toMatchObject([
-    { op: 'update', where: [['_uuid', '==', ['uuid', uuid(1)]]], row: { limit: 1024 } },
-    { op: 'update', where: [['_uuid', '==', ['uuid', uuid(2)]]], row: { limit: 16_384 } },
+it('a zone of a new port gets the limit of that, in the row of the one before', () => {
+  expect(zoneChanges(here([ours(3, 16_384, 'blue_b'), ours(4, 16_384)]))).toMatchObject([
+    { kind: 'update', zone: 3, name: 'red_a', limit: 1024 },
   ]);
 });
 
-it('removes what is ours of zones that are gone, or have no limit any more, and nothing else', () => {
-  const rows = new Map([
-    ...([3, 5, 7] as const).map((zone) => [zone, ours(1024, zone)] as const),
-    [8, { uuid: uuid(8), limit: 1, isOurs: false }] as const,
+it('removes what is ours of zones that are gone, or have no limit any more', () => {
+  const changes = zoneChanges(here([...RIGHT, ours(5, 8, 'before'), ours(6, 8), ours(7, 8), foreign(8, 8)]));
+  expect(changes.map(({ kind, zone }) => [kind, zone])).toEqual([5, 6, 7].map((zone) => ['remove', zone]));
+  expect(zoneOperations(uuid(0), changes)).toMatchObject([
+    { op: 'mutate', mutations: [['ct_zones', 'delete', ['set', [5, 6, 7]]]] },
   ]);
-  const [last, ...more] = zoneOperations(
-    here({
-      rows,
-      names: new Map([
-        [3, 'red_a'],
-        [5, 'somebody'],
-      ]),
-    }),
-  );
-  expect(last).toMatchObject({ op: 'mutate', mutations: [['ct_zones', 'delete', ['set', [5, 7]]]] });
-  expect(more).toEqual([]);
+});
+
+it('keeps the limit of a zone whose northbound row is not there, or not yet', () => {
+  expect(zoneChanges(here([...RIGHT, ours(5, 8)]))).toEqual([]);
 });
