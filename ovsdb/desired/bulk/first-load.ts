@@ -81,6 +81,8 @@ export class FirstLoad {
       await bulkLoad({ transactions, session, maxBytes: MAX_BYTES_UNDER_WAY, mayGoOn, onReply, clock });
       await comparison.whenDone();
     } catch (cause) {
+      // What is compared after all is taken as settled would not be heard of when it changes.
+      comparison.stop();
       const error = new OvsdbError('ERR_OVSDB_PLAN', `planning a bulk load failed: ${messageOf(cause)}`, { cause });
       this.#options.onEvent({ kind: 'failed', error, blamed: [] });
     }

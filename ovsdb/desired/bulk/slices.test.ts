@@ -32,3 +32,16 @@ it('ends with an error, for whoever waits', async () => {
   await expect(slices.whenDone()).rejects.toThrow('no');
   expect(worked).toEqual([1]);
 });
+
+it('works on nothing any more when it is stopped', async () => {
+  const worked: number[] = [];
+  const slices = new Slices<number>(1, ([thing = 0]) => worked.push(thing));
+  slices.add([1, 2]);
+  slices.add([3]);
+  await new Promise(setImmediate);
+  slices.stop();
+  await slices.whenDone();
+  slices.add([4]);
+  await new Promise(setImmediate);
+  expect(worked).toEqual([1]);
+});

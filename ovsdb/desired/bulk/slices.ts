@@ -4,6 +4,7 @@ export class Slices<Thing> {
   readonly #work: (things: readonly Thing[]) => void;
   readonly #waiting: (readonly Thing[])[] = [];
   #isWorking = false;
+  #isStopped = false;
   #done: Promise<void> = Promise.resolve();
 
   constructor(size: number, work: (things: readonly Thing[]) => void) {
@@ -20,6 +21,12 @@ export class Slices<Thing> {
     this.#done.catch(() => undefined);
   }
 
+  /** Nothing is worked on any more. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#waiting.length = 0;
+  }
+
   /** Resolves when nothing is waiting. @throws what the work has thrown; nothing is worked on after that */
   async whenDone(): Promise<void> {
     await this.#done;
@@ -29,6 +36,7 @@ export class Slices<Thing> {
     for (let things = this.#waiting.shift(); things !== undefined; things = this.#waiting.shift()) {
       for (let at = 0; at < things.length; at += this.#size) {
         await new Promise(setImmediate);
+        if (this.#isStopped) return;
         this.#work(things.slice(at, at + this.#size));
       }
     }
