@@ -13,6 +13,8 @@ import { type NetworkStatus, networksOn } from '../cluster/udnctl.ts';
 import { nodeAddress, seenOverHttp } from '../networks/north-south.ts';
 
 const GONE_MS = 60_000;
+/** In a guest that has less than a processor to itself the first packets take long. */
+const COME_MS = 60_000;
 const FIRST_TABLE = vrfTable(parseNetworkId(0));
 
 /** Networks of both kinds. @returns their namespaces, when their pods reach the outside */
@@ -27,7 +29,7 @@ export const comeTo = async (sandbox: Sandbox, node: 'node-1', name: string): Pr
     for (const family of FAMILIES) {
       await eventually(async () => {
         expect(await seenOverHttp(sandbox, `${own}/a`, family)).toBe(nodeAddress(node, family));
-      });
+      }, COME_MS);
     }
   }
   return names;
