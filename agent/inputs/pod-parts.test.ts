@@ -127,3 +127,23 @@ describe('a part that is as it was', () => {
     expect(project({ version: '2' }, spanning).pod).toBeUndefined();
   });
 });
+
+describe('a host-network pod, which has no annotation', () => {
+  const host = (nodeName?: string) =>
+    ({
+      metadata: { namespace: 'red', name: 'host', uid: 'u', resourceVersion: nodeName ?? '1' },
+      spec: { hostNetwork: true, ...(nodeName !== undefined && { nodeName }) },
+    }) as unknown as KubeObject;
+
+  it('is known once the scheduler has given it to this node', () => {
+    const before = projectPodParts(host(), 'node1');
+    expect(before.pod).toBeUndefined();
+    const after = projectPodParts(host('node1'), 'node1', before);
+    expect(after.pod?.fact).toMatchObject({ name: 'host', node: 'node1', hostNetwork: true });
+    expect(samePodParts(before, after)).toBe(false);
+  });
+
+  it('is unknown on any other node', () => {
+    expect(projectPodParts(host('node2'), 'node1', projectPodParts(host(), 'node1')).pod).toBeUndefined();
+  });
+});

@@ -31,7 +31,7 @@ export const projectPodParts = (object: KubeObject, localNode: string, before?: 
   const same = before?.policyPod.hasDigest(digest) === true ? before : undefined;
   const kind = projectPolicyPod(object, localNode);
   // Of other nodes, the annotation and the label alone say whether a fragment is about a pod.
-  const isNone = same !== undefined && same.pod === undefined && !kind.isLocal;
+  const isNone = same !== undefined && same.pod === undefined && kind.node !== localNode;
   const key = keyOf(object);
   const networks = annotation === undefined ? undefined : once(() => parsePodNetworks(annotation, key));
   const pod = isNone ? undefined : projectPod(object, localNode, before?.pod, networks);
