@@ -57,8 +57,8 @@ const ROUNDS = 5;
 const INSTALLED_MS = 20_000;
 
 /**
- * Removes the rows of CT_Zone that are ours, and those that ovn-controller has left: on a busy machine it forgets zones whose ports go meanwhile, and writes the
- * limit that it took back as 2^32 - 1. Call it when no northbound row has a limit of ours any more. Nothing else says whose a row is.
+ * Removes the rows of CT_Zone that are ours, and those that ovn-controller has left: on a busy machine it forgets zones whose ports go
+ * meanwhile, and writes the limit that it took back as 2^32 - 1. Call it when no northbound row has a limit of ours any more. Nothing else says whose a row is.
  */
 export const removeLeftLimits = async (
   session: Pick<OvsdbSession, 'transact'>,

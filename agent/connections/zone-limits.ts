@@ -4,11 +4,10 @@
  * ovn-controller would do it by itself (ovn-nb(5), `ct-zone-limit`), but up to OVN 25.03 at least it does not end when the number of a zone
  * that has gone is given to another one at once, as with pods and networks that come and go: its list of what is to be written has both, the
  * one takes away the limit that the other one sets, and every transaction changes something, so that the list is never done with. Three
- * daemons then use a processor each, and ovs-vswitchd logs a thousand lines a second, until ovn-controller is restarted (ADR 138).
+ * daemons then use a processor each, and ovs-vswitchd logs thousands of lines a second, until ovn-controller is restarted (ADR 138).
  *
  * It still takes away the limit of a zone that it gives to a port or a router, for a while: `SettledZones` waits until it is done.
  */
-
 import { Backoff } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
