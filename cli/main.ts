@@ -1,6 +1,7 @@
 /** `udnctl`: shows and explains what is programmed. */
 import { CommanderError } from 'commander';
 import { messageOf } from '../base/error-message.ts';
+import { nameProcess } from '../program/process-name.ts';
 import { COMPLETE, complete } from './completion/commands.ts';
 import { CliError } from './errors.ts';
 import { createProgram } from './program.ts';
@@ -10,6 +11,8 @@ for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
   });
+
+nameProcess('udnctl');
 
 /** As the other programs have it. */
 const USAGE = 2;
