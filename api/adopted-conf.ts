@@ -8,10 +8,13 @@ import { NAD_ANNOTATIONS } from './names.ts';
 import { formatNetConf, inAnyOrder, type NetConf, parseNetConf } from './net-conf.ts';
 import { type NetworkAttachmentDefinition, nadAnnotatedNetwork } from './network-attachment-definition.ts';
 
-/** Undefined: `spec.config` counts. What cannot be read counts as nothing, and is written again. */
+/**
+ * Undefined: `spec.config` counts. What cannot be read counts as nothing, and is written again. Whatever else the NAD says of an owner, its author
+ * can write; the annotation only the cluster manager, which takes it away from a NAD that is rendered.
+ */
 export const adoptedConf = (nad: NetworkAttachmentDefinition): NetConf | undefined => {
   const text = nad.metadata.annotations[NAD_ANNOTATIONS.networkConfig];
-  if (text === undefined || !isUnowned(nad)) return undefined;
+  if (text === undefined) return undefined;
   try {
     const conf = parseNetConf(text, nad.metadata);
     return conf?.name === nadAnnotatedNetwork(nad) ? conf : undefined;
@@ -20,6 +23,11 @@ export const adoptedConf = (nad: NetworkAttachmentDefinition): NetConf | undefin
     throw error;
   }
 };
+
+/** One that has been adopted stays so until a network is behind it, though its author gives it the marks of one that is rendered. */
+export const mayBeAdopted = (
+  nad: Parameters<typeof isUnowned>[0] & { readonly adopted?: NetConf | undefined },
+): boolean => nad.adopted !== undefined || isUnowned(nad);
 
 /** Keys of the CNI configuration that say something else. @param now undefined: it is of another plugin */
 export const editedKeys = (before: NetConf, now: NetConf | undefined): readonly string[] => {

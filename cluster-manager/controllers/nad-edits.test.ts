@@ -60,6 +60,23 @@ describe('an edit that pods could not run on with', () => {
     expect(eventsOf('a/net')).toEqual([IGNORED(keys)]);
   });
 
+  it.each([
+    ['the label of rendered ones', { labels: { 'k8s.ovn.org/user-defined-network': '' } }],
+    [
+      'an owner of another kind with the same name',
+      { ownerReferences: [{ apiVersion: 'example.com/v1', kind: 'UserDefinedNetwork', name: 'net', uid: 'made-up' }] },
+    ],
+  ])('has none either where its author gives the NAD %s', async (_what, metadata) => {
+    await withPod();
+    const before = await adopted('a/net');
+    const config = JSON.stringify(confOf('a/net', { subnets: '10.77.0.0/24' }));
+    await cluster.patchAndSettle(NAD, 'a/net', { metadata, spec: { config } });
+    await cluster.createAndSettle(on('a/second'));
+    expect(await adopted('a/net')).toEqual(before);
+    expect(await addressOf('a/second', 'a/net')).toBe('10.20.0.2/24');
+    expect(eventsOf('a/net')).toEqual([IGNORED('subnets')]);
+  });
+
   it('has none after a restart of the cluster manager, and none that is made while it is away', async () => {
     await withPod();
     const before = await adopted('a/net');

@@ -1,6 +1,5 @@
 /** What an edit of a NAD that was written by hand comes to, and what is said of it. Pure. */
-import { editedKeys, editIgnored, editsFollowed } from '../../api/adopted-conf.ts';
-import { isUnowned } from '../../api/nad-owner.ts';
+import { editedKeys, editIgnored, editsFollowed, mayBeAdopted } from '../../api/adopted-conf.ts';
 import { NAD_ANNOTATIONS } from '../../api/names.ts';
 import { formatNetConf } from '../../api/net-conf.ts';
 import type { NadFacts } from '../facts/nad-facts.ts';
@@ -30,7 +29,7 @@ export const withConf = (
   const { registry } = state;
   const known = registry.nad(nad.key);
   // Of another plugin, of nobody's network, or of one that renders its NADs: what it says itself counts, or nothing.
-  if (known === undefined || known.isOwn || !isUnowned(nad) || registry.mismatch(nad.key).length > 0) return others;
+  if (known === undefined || known.isOwn || !mayBeAdopted(nad) || registry.mismatch(nad.key).length > 0) return others;
   const conf = state.confInForce(nad.key);
   const text = conf === undefined ? nad.metadata.annotations[NAD_ANNOTATIONS.networkConfig] : formatNetConf(conf);
   return text === undefined ? others : { ...others, [NAD_ANNOTATIONS.networkConfig]: text };

@@ -3,10 +3,9 @@
  * last of them is gone, as the spec of a network that NADs are rendered from cannot be changed: agents would take the port from a pod whose
  * addresses are not the network's any more. Agents read what counts from the annotation that the cluster manager writes. Pure.
  */
-import { canFollow, editedKeys } from '../../api/adopted-conf.ts';
+import { canFollow, editedKeys, mayBeAdopted } from '../../api/adopted-conf.ts';
 import { mayAttach } from '../../api/attachment-scope.ts';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
-import { isUnowned } from '../../api/nad-owner.ts';
 import type { NetConf } from '../../api/net-conf.ts';
 import { scopedNad } from '../allocation/nad-scope.ts';
 import type { NadFacts } from '../facts/nad-facts.ts';
@@ -26,7 +25,7 @@ interface Adopting {
 export const withAdopted = (nad: NadFacts, { inForce, sources, cluster, isRecovered }: Adopting): NadFacts => {
   // Files say what an agent works with: it goes by the annotation.
   const conf = sources === undefined ? nad.adopted : (inForce ?? nad.adopted);
-  if (conf === undefined || conf === nad.conf || !isUnowned(nad)) return nad;
+  if (conf === undefined || conf === nad.conf || !mayBeAdopted(nad)) return nad;
   const held: NadFacts = { ...nad, conf };
   // What cannot be read says nothing else.
   if (sources === undefined || nad.confError !== undefined) return held;
