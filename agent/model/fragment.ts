@@ -25,7 +25,7 @@ export interface Fragment {
   readonly nodePorts?: { readonly items: readonly NodePortItem[] };
   /** Of a pod of this node. */
   readonly attachments?: PodAttachments;
-  /** Names of networks that this node has to have, also with `networkRendering: 'on-demand'`. */
+  /** Names of networks that this node has to have, also with `networkRendering: 'on-demand'`; as often as a pod is attached to each. */
   readonly usedNetworks?: readonly string[];
   readonly diagnostics?: readonly Diagnostic[];
 }

@@ -84,7 +84,7 @@ export interface View extends LocalSettings {
   hostAddresses(node: string): readonly InterfaceAddress[];
   /** Whether this node is to have the rows of a network; always true without `networkRendering: 'on-demand'`. */
   isNetworkHere(network: string): boolean;
-  /** Among how many the pods of a network here share what it may have: at least as many as there are, a power of two. */
+  /** Among how many the attachments to a network here share what it may have: at least as many as there are, a power of two. */
   networkShares(network: string): number;
   /** Whether something on this node needs it, also with `networkRendering: 'always'`. */
   isNetworkInUse(network: string): boolean;

@@ -81,3 +81,19 @@ it('says among how many a network is shared, in powers of two', () => {
   change((name) => usage.delete(name));
   expect(seen).toEqual([undefined, 2, 4, 4, 8, 4, 4, 2, undefined, undefined]);
 });
+
+it('counts what a pod has of a network as often as it is attached, as each attachment has a zone of connections', () => {
+  const facts = new FactStore();
+  const usage = new NetworkUsage({ facts, clock: createFakeClock(), graceMs: 0 });
+  const seen: (number | undefined)[] = [];
+  const set = (user: string, networks: readonly string[]): void => {
+    usage.set(user, networks);
+    seen.push(facts.get('networkShares', 'red'));
+  };
+  set('a', ['red', 'blue', 'red', 'red']);
+  set('b', ['red', 'red']);
+  set('a', ['red', 'blue']);
+  set('b', []);
+  expect(seen).toEqual([4, 8, 4, undefined]);
+  expect([...facts.ids('networkInUse')].sort()).toEqual(['blue', 'red']);
+});

@@ -3,7 +3,6 @@
  * is deleted is mostly followed by another one, and making a network costs OVN far more than keeping it.
  */
 import type { Clock } from '../../../base/clock.ts';
-import { MultiMap } from '../../../base/multi-map.ts';
 import type { UsageSink } from '../../desired/engine.ts';
 import type { FactStore } from '../../model/fact-store.ts';
 
@@ -22,21 +21,24 @@ export const networksOfPorts = (
 /** Keeps the facts of kind `networkInUse` current. */
 export class NetworkUsage implements UsageSink {
   readonly #options: NetworkUsageOptions;
-  readonly #usersOf = new MultiMap<string>();
-  readonly #usedBy = new Map<string, ReadonlySet<string>>();
+  /** By network: how many attachments its users have to it. */
+  readonly #uses = new Map<string, number>();
+  /** By user. */
+  readonly #usedBy = new Map<string, ReadonlyMap<string, number>>();
   readonly #endings = new Map<string, () => void>();
 
   constructor(options: NetworkUsageOptions) {
     this.#options = options;
   }
 
+  /** @param networks as often as the user is attached to each: every attachment has a conntrack zone of its own */
   set(user: string, networks: readonly string[]): void {
     const before = this.#usedBy.get(user) ?? NONE;
-    const now = new Set(networks);
+    const now = countsOf(networks);
     if (now.size === 0) this.#usedBy.delete(user);
     else this.#usedBy.set(user, now);
-    for (const network of now.difference(before)) this.#enter(user, network);
-    for (const network of before.difference(now)) this.#leave(user, network);
+    for (const [network, count] of now) this.#use(network, count - (before.get(network) ?? 0));
+    for (const [network, count] of before) if (!now.has(network)) this.#use(network, -count);
   }
 
   delete(user: string): void {
@@ -49,7 +51,7 @@ export class NetworkUsage implements UsageSink {
    */
   linger(networks: Iterable<string>): void {
     for (const network of networks) {
-      if (this.#usersOf.count(network) > 0 || this.#endings.has(network)) continue;
+      if (this.#uses.has(network) || this.#endings.has(network)) continue;
       this.#options.facts.set('networkInUse', network, true);
       this.#endLater(network);
     }
@@ -60,24 +62,18 @@ export class NetworkUsage implements UsageSink {
     this.#endings.clear();
   }
 
-  #enter(user: string, network: string): void {
-    this.#endings.get(network)?.();
-    this.#endings.delete(network);
-    this.#usersOf.add(network, user);
-    this.#options.facts.set('networkInUse', network, true);
-    this.#share(network);
-  }
-
-  #leave(user: string, network: string): void {
-    const wasUsed = this.#usersOf.delete(network, user);
-    this.#share(network);
-    if (wasUsed && this.#usersOf.count(network) === 0) this.#endLater(network);
-  }
-
-  /** By how many there are alone, so that an agent that is started again says the same. */
-  #share(network: string): void {
-    const users = this.#usersOf.count(network);
-    this.#options.facts.set('networkShares', network, users > 1 ? powerOfTwo(users) : undefined);
+  #use(network: string, more: number): void {
+    if (more === 0) return;
+    const uses = (this.#uses.get(network) ?? 0) + more;
+    if (uses > 0) this.#uses.set(network, uses);
+    else this.#uses.delete(network);
+    if (uses > 0) {
+      this.#endings.get(network)?.();
+      this.#endings.delete(network);
+      this.#options.facts.set('networkInUse', network, true);
+    } else this.#endLater(network);
+    // By how many there are alone, so that an agent that is started again says the same.
+    this.#options.facts.set('networkShares', network, uses > 1 ? powerOfTwo(uses) : undefined);
   }
 
   #endLater(network: string): void {
@@ -93,4 +89,10 @@ export class NetworkUsage implements UsageSink {
 /** The least that is not below. */
 export const powerOfTwo = (count: number): number => 2 ** Math.ceil(Math.log2(count));
 
-const NONE: ReadonlySet<string> = new Set();
+const countsOf = (networks: readonly string[]): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>();
+  for (const network of networks) counts.set(network, (counts.get(network) ?? 0) + 1);
+  return counts;
+};
+
+const NONE: ReadonlyMap<string, number> = new Map();

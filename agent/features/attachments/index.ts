@@ -150,11 +150,16 @@ const ignoredOf = (pod: PodFact, view: View): Pick<PodAttachments, 'ignored'> =>
 
 const fragmentOf = (result: PodAttachments): Fragment => ({
   attachments: result,
-  usedNetworks: [...new Set([...result.attachments, ...result.held].flatMap(usedBy))],
+  usedNetworks: [...usesOf(result).values()],
   ...withDiagnostics(result),
 });
 
-const usedBy = ({ network }: HeldNetwork): string[] => (network.role === 'default' ? [] : [network.name]);
+/** By NAD key: what it has of a network more than once is more than one use of it. */
+const usesOf = ({ attachments: own, held }: PodAttachments): ReadonlyMap<string, string> =>
+  new Map([...own, ...held].flatMap(usedBy));
+
+const usedBy = ({ nadKey, network }: HeldNetwork): [string, string][] =>
+  network.role === 'default' ? [] : [[nadKey, network.name]];
 
 const withDiagnostics = ({ pod, waitingFor, refused, ignored = [] }: PodAttachments): Fragment => {
   const object = `Pod/${podKey(pod)}`;

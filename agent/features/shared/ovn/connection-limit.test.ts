@@ -54,3 +54,15 @@ it('shares what a network may have among its pods here, in powers of two', () =>
   expect([...seen]).toEqual(['red_node1 1600', 'red_node1 1024']);
   expect(limits(it)).toContain('GR_red_node1 1600');
 });
+
+it('gives a pod that is attached many times to a network no more than as many pods', () => {
+  const keys = Array.from({ length: 32 }, (_, position) => (position === 0 ? 'red/wire' : `red/wire/${position}`));
+  const networks = keys.map((key, position) => [key, { ips: [`10.40.0.${position + 2}/16`], tunnelId: position + 20 }]);
+  const it = cluster(16_000)
+    .network('wire', { ...RED, id: 3, topology: 'layer2', subnets: ['10.40.0.0/16'], nad: 'wire', role: 'secondary' })
+    .pod('red/a', { node: 'node1', selects: keys.map(() => 'wire').join(), networks: Object.fromEntries(networks) });
+  const { northbound } = it.render();
+  const ports = (northbound['Logical_Switch_Port'] ?? []).filter(({ name }) => String(name).startsWith('red.wire'));
+  expect(ports).toHaveLength(32);
+  expect(limits(it)).toContain('wire_ovn_layer2_switch 2000');
+});

@@ -4,7 +4,7 @@
  * noted. A connection to the outside passes the gateway router, so the network begins no more in the zone which the gateway bridge shares
  * among all (ADR 70).
  *
- * Every pod has a zone of its own. What they may have together does not grow with their number, until each has the least.
+ * Every attachment of a pod has a zone of its own. What they may have together does not grow with their number, until each has the least.
  */
 import type { NetworkFact } from '../../../model/facts.ts';
 import { CONNECTIONS_KEY } from '../../../model/ownership.ts';
