@@ -9,6 +9,8 @@ export const POLICY_FOR_ANNOTATION = 'k8s.v1.cni.cncf.io/policy-for';
 
 /** As many networks as a pod can have besides its primary one. */
 const MAX_NADS = 32;
+/** What has more is closed, on all that it names: as many are read, more than a namespace has. */
+const MAX_READ = 1024;
 
 export interface PolicyFor {
   /** `namespace/name` of each NetworkAttachmentDefinition that can be read, once. */
@@ -20,13 +22,14 @@ export interface PolicyFor {
 /** @param namespace of the policy: that of NetworkAttachmentDefinitions without one */
 export const readPolicyFor = (text: string, namespace: string): PolicyFor => {
   const items = commaList(text);
-  const read = items.slice(0, MAX_NADS).map((item) => nadOf(item, namespace));
+  const read = items.slice(0, MAX_READ).map((item) => nadOf(item, namespace));
   const nads = [...new Set(read.flatMap((nad) => nad ?? []))];
   const wrong = read.indexOf(undefined);
   if (wrong >= 0)
     return { nads, problem: `${FIELD}: [${wrong}]: ${shown(items[wrong])} is not NAME or NAMESPACE/NAME of a NAD` };
   if (items.length <= MAX_NADS) return { nads };
-  return { nads, problem: `${FIELD}: must have at most ${MAX_NADS} items, has ${items.length}` };
+  const unread = items.length > MAX_READ ? `, and is for none of those after the first ${MAX_READ}` : '';
+  return { nads, problem: `${FIELD}: must have at most ${MAX_NADS} items, has ${items.length}${unread}` };
 };
 
 const FIELD = `metadata.annotations["${POLICY_FOR_ANNOTATION}"]`;

@@ -192,6 +192,7 @@ describe('what cannot be read', () => {
     [{ podSelector: { matchLabels: { app: 'web' } }, ingress: [{ from: [{ fqdn: 'x' }] }] }, 'flat', /spec.ingress/],
     [{ podSelector: {}, ingress: [{}] }, 'flat, x y', /policy-for"\]: \[1\]: "x y" is not NAME or NAMESPACE\/NAME/],
     [{ podSelector: {}, ingress: [{}] }, `flat,${'n,'.repeat(40)}`, /must have at most 32 items, has 41/],
+    [{ podSelector: {}, ingress: [{}] }, `${'n,'.repeat(40)}flat`, /must have at most 32 items, has 41/],
   ])('isolates its pods on the networks that it names: %j', (spec, policyFor, message) => {
     const it = world().policy('a/p', policyFor, spec);
     expect(it.facts.get('podPolicy', attachmentId('a/web', FLAT))).toMatchObject({ isolated: ['Ingress'], rules: [] });
