@@ -41,6 +41,8 @@ describe('a plugin of another network', () => {
     [{ sysctl: { 'net/../../x': '1' } }, 'sysctl.net/../../x'],
     [{ bridge: 'ovn-k8s-mp3' }, 'bridge'],
     [{ bridge: 'br-int' }, 'bridge'],
+    [{ master: 'br-ex\u0000x' }, 'master'],
+    [{ master: 'mp3-udn-vrf\u0000' }, 'master'],
   ])('gets no path and no link of the host from any namespace: %j', (more, key) => {
     expect(refused({ ...BRIDGE, ...more }, 'bridge,host-local')).toBe(hostKey(key));
     expect(refused({ ...BRIDGE, ...more }, 'red/bridge,red/host-local')).toBeUndefined();

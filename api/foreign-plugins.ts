@@ -64,7 +64,7 @@ export const refusedArguments = (cniArgs: Readonly<Record<string, unknown>> | un
 
 /** The first value that may be a path (one with a slash that is no subnet), or is the name of a link that ovn-udn or OVN makes. */
 const hostKeyIn = (value: unknown, at = ''): string | undefined => {
-  if (typeof value === 'string') return isPath(value) || OUR_LINK.test(value) ? at : undefined;
+  if (typeof value === 'string') return isPath(value) || isOurLink(value) ? at : undefined;
   if (typeof value !== 'object' || value === null) return undefined;
   for (const [key, inner] of Object.entries(value)) {
     const name = Array.isArray(value) ? `${at}[${key}]` : at === '' ? key : `${at}.${key}`;
@@ -75,6 +75,9 @@ const hostKeyIn = (value: unknown, at = ''): string | undefined => {
 };
 
 const isPath = (text: string): boolean => text.includes('/') && !SUBNET.test(text);
+
+/** The kernel reads a name up to its first NUL, whatever a plugin's request has behind it. */
+const isOurLink = (text: string): boolean => OUR_LINK.test(text) || text.includes('\0');
 
 const OUR_LINK = /^(?:ovn-k8s-|ovs-|genev_sys|br-(?:int|ex)$|mp[0-9]+-udn-vrf$)/;
 const SUBNET = /^[0-9A-Fa-f.:]+\/[0-9]{1,3}$/;
