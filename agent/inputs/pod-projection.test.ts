@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../kube/types.ts';
-import { projectPod, samePod } from './pod-projection.ts';
+import { type PodProjection, projectPod, samePod } from './pod-projection.ts';
 
 const OPEN = 'k8s.ovn.org/open-default-ports';
 
-const project = (annotations: Record<string, string>, nodeName = 'node1') =>
+const project = (annotations: Record<string, string>, nodeName = 'node1', before?: PodProjection) =>
   projectPod(
     {
       metadata: { name: 'a', namespace: 'red', uid: 'u', resourceVersion: '1', annotations },
       spec: { nodeName },
     } as unknown as KubeObject,
     'node1',
+    before,
   );
 
 describe('the UID by which the runtime knows a pod', () => {
@@ -141,6 +142,20 @@ describe('open default ports of a pod', () => {
     expect(before && after && samePod(before, after)).toBe(false);
     expect(after && samePod(after, { ...after, resourceVersion: '2' })).toBe(true);
   });
+
+  it.each(['- protocol: tcp\n  port: 80\n', '- protocol: tcp'])(
+    'are not read again by a change of something else: %j',
+    (text) => {
+      const before = project({ [OPEN]: text });
+      const after = project({ [OPEN]: text, other: 'x' }, 'node1', before);
+      expect(after?.fact.openPorts).toBe(before?.fact.openPorts);
+      expect(before && after && samePod(before, after)).toBe(true);
+      expect(project({ [OPEN]: '- protocol: icmp' }, 'node1', after)).toMatchObject({
+        fact: { openPorts: [{ protocol: 'icmp' }] },
+        problems: [],
+      });
+    },
+  );
 
   it.each([
     '- protocol: tcp',

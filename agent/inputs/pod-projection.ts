@@ -75,7 +75,7 @@ export const projectPod = (
       ...(nodeName === localNode && hostPortsOf(object)),
       networks: networks ?? NO_NETWORKS,
       ...(unreadable !== undefined && { unreadable: unreadable.message }),
-      ...openPortsOf(openPortsAnnotation, key, problems),
+      ...openPortsOf(openPortsAnnotation, key, problems, before),
     },
     createdAt: metadata.creationTimestamp ?? '',
     isMigrated: (metadata.annotations?.[KUBEVIRT.targetReady] ?? '') !== '',
@@ -155,8 +155,14 @@ const openPortsOf = (
   annotation: string | undefined,
   key: string,
   problems: Problem[],
+  before: PodProjection | undefined,
 ): Pick<PodFact, 'openPorts' | 'unreadableOpenPorts'> => {
   if (annotation === undefined) return {};
+  if (before?.openPortsAnnotation === annotation) {
+    const { openPorts = [], unreadableOpenPorts } = before.fact;
+    problems.push(...before.problems.filter(({ message }) => message === unreadableOpenPorts));
+    return { openPorts, ...(unreadableOpenPorts !== undefined && { unreadableOpenPorts }) };
+  }
   const found: Problem[] = [];
   const openPorts = readOr(`Pod/${key}`, found, () => parseOpenDefaultPorts(annotation, key)) ?? [];
   problems.push(...found);

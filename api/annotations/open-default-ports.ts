@@ -2,7 +2,7 @@
  * `k8s.ovn.org/open-default-ports` of a Pod: ports of a pod with a primary user-defined network that are open on its
  * address of the default network. A YAML list: `- protocol: tcp\n  port: 80`, `- protocol: icmp`.
  */
-import { parse } from 'yaml';
+import { isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { messageOf } from '../../base/error-message.ts';
 import type { Port } from '../../net/ids.ts';
@@ -17,17 +17,41 @@ export type OpenPort =
   | { readonly protocol: 'tcp' | 'udp' | 'sctp'; readonly port: Port }
   | { readonly protocol: 'icmp' };
 
+/** Of a pod: each is an element of nftables and a part of a match of OVN. */
+export const MOST_OPEN_PORTS = 256;
+
+/** Room for as many, with comments. Whoever may annotate a pod would have the agent of its node read for minutes otherwise. */
+const MAX_LENGTH = 16_384;
+
 /** @throws ApiError: then nothing is open */
 export const parseOpenDefaultPorts = (text: string, pod: string): readonly OpenPort[] => {
   const object = annotationOf('Pod', POD_ANNOTATIONS.openDefaultPorts, pod);
-  return parseWith(z.array(openPortSchema), readYaml(text, object) ?? [], object);
+  if (text.length > MAX_LENGTH)
+    throw new ApiError('ERR_API_FIELD', `has ${text.length} characters, more than ${MAX_LENGTH}`, { object });
+  return parseWith(openPortsSchema, readYaml(text, object) ?? [], object);
 };
 
 const readYaml = (text: string, object: string): unknown => {
   try {
-    return parse(text, { maxAliasCount: 0, logLevel: 'error' });
+    // The library compares each key of a map with all before it.
+    const document = parseDocument(text, { uniqueKeys: false, logLevel: 'error' });
+    const [error] = document.errors;
+    if (error !== undefined) throw error;
+    refuseTwice(document.contents);
+    return document.toJS({ maxAliasCount: 0 });
   } catch (cause) {
     throw new ApiError('ERR_API_SYNTAX', `not YAML: ${messageOf(cause)}`, { object, cause });
+  }
+};
+
+const refuseTwice = (contents: unknown): void => {
+  for (const [index, item] of isSeq(contents) ? contents.items.entries() : []) {
+    const seen = new Set<string>();
+    for (const { key } of isMap(item) ? item.items : []) {
+      const text = String(isScalar(key) ? key.value : key);
+      if (seen.has(text)) throw new SyntaxError(`[${index}] has the key ${text} twice`);
+      seen.add(text);
+    }
   }
 };
 
@@ -48,3 +72,5 @@ const openPortSchema = z
     else if (protocol === 'tcp' || protocol === 'udp' || protocol === 'sctp') return { protocol, port };
     return z.NEVER;
   });
+
+const openPortsSchema = z.array(z.unknown()).max(MOST_OPEN_PORTS).pipe(z.array(openPortSchema));
