@@ -10,7 +10,7 @@ import type { Domains } from '../dns/start.ts';
 import type { EncryptionState } from '../encryption/encryption.ts';
 import type { PeerWatch } from '../encryption/peers.ts';
 import { FEATURES } from '../features/index.ts';
-import { problemsOfHealth } from '../health/component.ts';
+import { failureToFollow, problemsOfHealth } from '../health/component.ts';
 import { daemonVersions, problemsOfVersions } from '../health/daemon-versions.ts';
 import type { NodeHealth } from '../health/start.ts';
 import type { FactFeeder } from '../inputs/fact-feeder.ts';
@@ -92,6 +92,7 @@ export const reportSources = ({
   domainState: (name) => domains.names.state(name),
   policyLookup: policyLookupOf({ inputs }, core.feeder),
   components: () => health.components(),
+  failureToFollow: () => failureToFollow(health.components()),
   diagnostics: core.engine.diagnostics,
   inputProblems: () => [
     ...problemsOfHealth(node, health.components()),
