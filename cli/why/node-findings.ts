@@ -6,7 +6,7 @@ import { networkStatusSchema } from '../../api/network-status.ts';
 import type { NetworkFacts } from '../../cluster-manager/facts/network-facts.ts';
 import { agentRow, mayReadReports } from '../cluster/agent-row.ts';
 import type { NodeState } from '../cluster/node-state.ts';
-import { type NodeRow, rowMessage } from '../cluster/status-rows.ts';
+import { isRenewed, type NodeRow, rowMessage } from '../cluster/status-rows.ts';
 import type { Scene } from './allocations.ts';
 import { blocked, type Finding, ok, unknown, unreadOf, unreadText, warning } from './finding.ts';
 import { waitsForManager } from './manager.ts';
@@ -111,6 +111,17 @@ const agentFinding = (row: NodeRow, runs: boolean): Finding | undefined => {
   if (runs || isOfNoNewPod) return warning(what, found);
   const next = `udnctl status --node ${row.node}`;
   return blocked(what, isReporting ? 'node-failing' : 'node-without-agent', found, next);
+};
+
+/** Nodes where later changes may not be in effect: what was before is so still, and what was changed cannot be told from here. */
+export const doubtfulNodes = (scene: Scene): readonly Finding[] => {
+  const findings = scene.reports.flatMap((report): Finding[] => {
+    const failed = report.failedComponents?.find(({ component }) => !OF_NO_NEW_POD.has(component));
+    if (failed === undefined || !isRenewed(report, scene.now)) return [];
+    return [warning(`node ${report.node}`, failed.message)];
+  });
+  const more = findings.length - SHOWN;
+  return [...findings.slice(0, SHOWN), ...(more > 0 ? [warning('nodes', `${more} more nodes fail`)] : [])];
 };
 
 /** Components of a node that do not keep a new pod from its network: they concern other nodes, large packets, or probes. */
