@@ -154,6 +154,10 @@ export const PROBLEM_CAUSES = {
     summary: 'the CNI configuration of this node and --multi-network of its agent disagree',
     next: 'set --multi-network=delegated where the container runtime calls Multus, native where it calls ovn-udn',
   },
+  'names-unresolved': {
+    summary: 'domain names of policies are not resolved: rules about them apply to nothing, or to old addresses',
+    next: 'check the names, and that this node reaches its DNS servers (--dns-servers of the agent): docs/admin-policy.md',
+  },
   'network-awaited': {
     summary: 'pods wait for their network',
     next: 'udnctl why pod NAMESPACE/NAME says what is missing',
