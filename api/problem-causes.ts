@@ -228,6 +228,11 @@ export const PROBLEM_CAUSES = {
     summary: 'policies of administrators are not enforced: their tier has no room for them',
     next: 'delete or merge policies of that tier, or move the named one forward by its priority: docs/admin-policy.md',
   },
+  'port-removed': {
+    summary: 'ports of running pods were removed from Open vSwitch: the pods have no network',
+    next: 'recreate these pods; find who removed the ports or the bridge: ovs-vsctl del-port, a service that resets Open vSwitch',
+    follows: ['database-unreachable'],
+  },
   'primary-taken': {
     summary: 'namespaces have more than one primary network',
     next: 'delete all but one: udnctl networks -n NAMESPACE',
