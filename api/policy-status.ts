@@ -136,6 +136,8 @@ export const policiesSchema = z.object({
   pods: z.array(isolatedPodSchema),
   /** Of what is asked about, too; absent from agents that do not tell. */
   admin: z.array(adminPolicyStatusSchema).optional(),
+  /** Why what is written may have no effect on packets: a daemon of the node fails. Absent from older agents, too. */
+  doubt: z.string().optional(),
 });
 
 /**
@@ -206,7 +208,7 @@ export const policyEndSchema = z.object({
   families: z.array(endFamilySchema),
   /** What cannot be followed of firewalls and administrators' policies that the pod is a subject of; absent: nothing, or an older agent. */
   notFollowed: z.array(z.string()).optional(),
-  /** What of it is not programmed: until it is, packets may fare differently. */
+  /** What of it is not programmed, or which daemon does not follow: until then packets may fare differently. */
   notProgrammed: z.string().optional(),
 });
 

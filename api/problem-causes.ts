@@ -154,6 +154,10 @@ export const PROBLEM_CAUSES = {
     summary: 'the CNI configuration of this node and --multi-network of its agent disagree',
     next: 'set --multi-network=delegated where the container runtime calls Multus, native where it calls ovn-udn',
   },
+  'names-unresolved': {
+    summary: 'domain names of policies are not resolved: rules about them apply to nothing, or to old addresses',
+    next: 'check the names, and that this node reaches its DNS servers (--dns-servers of the agent): docs/admin-policy.md',
+  },
   'network-awaited': {
     summary: 'pods wait for their network',
     next: 'udnctl why pod NAMESPACE/NAME says what is missing',
@@ -223,6 +227,11 @@ export const PROBLEM_CAUSES = {
   'policy-not-enforced': {
     summary: 'policies of administrators are not enforced: their tier has no room for them',
     next: 'delete or merge policies of that tier, or move the named one forward by its priority: docs/admin-policy.md',
+  },
+  'port-removed': {
+    summary: 'ports of running pods were removed from Open vSwitch: the pods have no network',
+    next: 'recreate these pods; find who removed the ports or the bridge: ovs-vsctl del-port, a service that resets Open vSwitch',
+    follows: ['database-unreachable'],
   },
   'primary-taken': {
     summary: 'namespaces have more than one primary network',

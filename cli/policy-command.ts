@@ -43,7 +43,10 @@ const listCommand = (): Command =>
     nodeCommand('list', 'list the network policies that select pods of a node, and those that cannot be followed')
       .argument('[namespace]', 'only policies of this namespace')
       .option('--all', 'all policies, also those that select no pod of the node', false)
-      .addHelpText('after', '\nExit status: 0, or 1 while policies are not read yet.'),
+      .addHelpText(
+        'after',
+        '\nExit status: 0, or 1 while policies are not read yet, or a daemon of the node fails that they need to be in effect.',
+      ),
     {
       here: async (namespace: string | undefined, options: NodeOptions & { readonly all: boolean }) => {
         const { listPolicies } = await import('./policy/list.ts');
@@ -59,7 +62,10 @@ const showCommand = (): Command =>
   nodeAction(
     textCommand('show', 'show the rules of a network policy on a node, and the pods there that it isolates')
       .argument('<policy>', 'NAMESPACE/NAME of a NetworkPolicy, or KIND/[NAMESPACE/]NAME of another policy')
-      .addHelpText('after', '\nExit status: 0, or 1 when it cannot be followed or is not all programmed.'),
+      .addHelpText(
+        'after',
+        '\nExit status: 0, or 1 when it cannot be followed, is not all programmed, or a daemon of the node fails that it needs.',
+      ),
     {
       here: async (key: string, options: TextOptions) => {
         const { showPolicy } = await import('./policy/show.ts');
@@ -72,7 +78,7 @@ const WHY_HELP = `
 Each end is answered by the agent of its node: on a node, for pods of that node only; elsewhere, both nodes are asked through
 the API server.
 Exit status: 0 allowed, 1 denied or allowed in part only, 2 one of the two ends cannot be asked,
-or not all of the answer is programmed yet.`;
+or not all of the answer is programmed yet, or a daemon that it needs fails.`;
 
 const whyCommand = (): Command =>
   withNodeOption(
@@ -112,7 +118,7 @@ Who connects is on the left. all: everything; -: nothing; ?: the node of one end
 ends of pods of that node only are known; elsewhere, all nodes with pods of the namespace are asked through the API server.
 With --probe each pod connects to each other one, by TCP, at up to four ports: some that are allowed and some that are not. A pod
 that refuses was reached; what a pod drops by itself is not.
-Exit status: 0, 1 what rows or packets do differs from what policies say, 2 not every end is known.`;
+Exit status: 0, 1 what rows or packets do differs from what policies say, 2 not every end is known, or not known to be in effect.`;
 
 const matrixCommand = (): Command =>
   withNodeOption(

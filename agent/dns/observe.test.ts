@@ -36,7 +36,7 @@ describe('names that are resolved', () => {
     expect(problemsOfDomains('n1', namesWith({}))).toEqual([]);
     const [problem] = problemsOfDomains('n1', NAMES);
     expect(problem).toEqual({
-      ...{ object: 'Node/n1', severity: 'warning' },
+      ...{ object: 'Node/n1', severity: 'warning', cause: 'names-unresolved' },
       message:
         'domain names of policies are not resolved: b.example (A: SERVFAIL); their rules apply to what they stood for until an hour after the last answer, or 10 minutes after the start of an agent that has had none, and to nothing of them after that',
     });

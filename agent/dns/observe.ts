@@ -35,7 +35,7 @@ export const problemsOfDomains = (node: string, names: Names): Problem[] => {
   if (failing.length === 0) return [];
   const more = failing.length > MAX_SHOWN ? ` and ${failing.length - MAX_SHOWN} more` : '';
   const message = `domain names of policies are not resolved: ${failing.slice(0, MAX_SHOWN).join(', ')}${more}; their rules apply to what they stood for until an hour after the last answer, or 10 minutes after the start of an agent that has had none, and to nothing of them after that`;
-  return [{ object: `Node/${node}`, severity: 'warning', message }];
+  return [{ object: `Node/${node}`, severity: 'warning', message, cause: 'names-unresolved' }];
 };
 
 const MAX_SHOWN = 3;

@@ -53,6 +53,20 @@ const NEEDED: ReadonlySet<Component> = new Set([
 export const isNetworkDown = ({ component, state, allowsPods }: ComponentHealth): boolean =>
   state === 'failed' && NEEDED.has(component) && !allowsPods;
 
+/** Who has to follow for a change of the northbound database to have an effect. */
+const FOLLOWING: ReadonlySet<Component> = new Set([
+  'openvswitch-db',
+  'northbound-db',
+  'southbound-db',
+  'ovs-vswitchd',
+  'ovn-northd',
+  'ovn-controller',
+]);
+
+/** Why what is written may have no effect: the message of the first that others need. Undefined: everybody follows. */
+export const failureToFollow = (health: readonly ComponentHealth[]): string | undefined =>
+  health.find(({ component, state }) => state === 'failed' && FOLLOWING.has(component))?.message;
+
 /** What speaks against pods on this node, a message each: failures, and without any what is not known. @param isSaid of which others say it */
 export const reasonsOfHealth = (
   health: readonly ComponentHealth[],

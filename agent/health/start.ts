@@ -32,6 +32,8 @@ interface Parts {
 export interface NodeHealth {
   /** All components, those that others need first. */
   components(): readonly TimedHealth[];
+  /** By the monotonic clock: what was in the northbound database by then has its flows here. Undefined: nothing is known yet. */
+  inEffectUntil(): number | undefined;
   /** @returns what ends it */
   onChange(listener: () => void): () => void;
 }
@@ -93,6 +95,7 @@ export const startHealth = (
   watch.start();
   return {
     components: () => watch.components(),
+    inEffectUntil: () => watch.inEffectUntil(),
     onChange: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

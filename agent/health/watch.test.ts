@@ -81,6 +81,21 @@ const startWatch = async () => {
   return { node, watch, changes, state, seconds, clock };
 };
 
+it('what is in effect is known a few looks later, and no longer when somebody stops', async () => {
+  const { node, watch, seconds, clock } = await startWatch();
+  await seconds(30);
+  const behind = clock.monotonic() - (watch.inEffectUntil() ?? 0);
+  expect(behind).toBeGreaterThan(0);
+  expect(behind).toBeLessThan(7_000);
+  const stoppedAt = clock.monotonic();
+  node.stopped.add('ovn-controller');
+  await seconds(60);
+  expect(watch.inEffectUntil()).toBeLessThanOrEqual(stoppedAt);
+  node.stopped.clear();
+  await seconds(10);
+  expect(watch.inEffectUntil()).toBeGreaterThan(stoppedAt + 60_000);
+});
+
 it('all work while each follows, and the number is raised once in a while', async () => {
   const { node, watch, state, seconds } = await startWatch();
   await seconds(60);

@@ -6,6 +6,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { errorOf } from '../../base/error-message.ts';
 import { COMPONENTS, type Component, type ComponentHealth, type TimedHealth } from './component.ts';
+import { InEffect } from './in-effect.ts';
 import { type Answer, judge, type Registration } from './judge.ts';
 import { type Behind, isStalled, Lag } from './lag.ts';
 import type { NodeView } from './node-view.ts';
@@ -41,6 +42,7 @@ export class HealthWatch {
   readonly #options: HealthWatchOptions;
   readonly #stop = new AbortController();
   readonly #health: Map<Component, TimedHealth>;
+  readonly #effect = new InEffect();
   readonly #northd = new Lag();
   readonly #controller = new Lag();
   readonly #switchWrites = new Lag();
@@ -74,6 +76,11 @@ export class HealthWatch {
     return [...this.#health.values()];
   }
 
+  /** By the monotonic clock: what was in the northbound database by then has its flows here. Undefined: nothing is known yet. */
+  inEffectUntil(): number | undefined {
+    return this.#effect.until;
+  }
+
   async #lookAgain(): Promise<void> {
     const { clock } = this.#options;
     const startedAt = clock.monotonic();
@@ -86,12 +93,15 @@ export class HealthWatch {
   async #look(): Promise<void> {
     const { view, clock } = this.#options;
     const isRaised = this.#looks++ % LOOKS_PER_RAISE === 0;
+    const startedAt = clock.monotonic();
     const [northbound, southbound, openvswitch] = await Promise.all([
       this.#ask('northbound', (signal) => view.northbound(isRaised, signal)),
       this.#ask('southbound', (signal) => view.southbound(signal)),
       this.#ask('openvswitch', (signal) => view.openvswitch(signal)),
       this.#ask('vswitchd', (signal) => view.vswitchd(signal)),
     ]);
+    if (isRaised && northbound !== undefined) this.#effect.raised(northbound.asked, startedAt);
+    if (southbound?.controller !== undefined) this.#effect.reached(southbound.controller);
     const now = clock.monotonic();
     const northd = this.#northd.follow(northbound?.asked, northbound?.northd, now);
     const controller = this.#controller.follow(southbound?.asked, southbound?.controller, now);

@@ -47,7 +47,7 @@ const host = async (difference: Differences, problems: Partial<ReconcileOutcome>
 const sourcesOf = (one: Awaited<ReturnType<typeof host>>) => ({
   reconcilers: new Map([['host' as const, one]]),
   kept: [],
-  networkOf,
+  ...{ networkOf, components: () => [] },
 });
 
 describe('which network a thing belongs to', () => {
@@ -80,7 +80,7 @@ it('a backend that cannot be read hides no other, nor what is kept beside the re
   const sources = {
     reconcilers: new Map([['nftables' as const, bad], ...sourcesOf(good).reconcilers]),
     kept: [['openvswitch', fakeReconciler({ differences: async () => [mapping] })] as const],
-    networkOf,
+    ...{ networkOf, components: () => [] },
   };
   expect(differencesSchema.parse(await reportDifferences(sources, signal))).toEqual({
     differences: [
@@ -99,6 +99,17 @@ it('a backend that cannot be read hides no other, nor what is kept beside the re
     unreadable: [{ backend: 'nftables', message: 'no answer' }],
     unsupported: [],
   });
+});
+
+it('bridges of a switch that has stopped are not asked', async () => {
+  const differences = () => Promise.reject(new Error('asked'));
+  const message = 'ovs-vswitchd does not answer';
+  const sources = {
+    ...sourcesOf(await host(async () => [])),
+    reconcilers: new Map([['openflow' as const, fakeReconciler({ differences })]]),
+    components: () => [{ component: 'ovs-vswitchd' as const, state: 'failed' as const, message }],
+  };
+  expect(await reportDifferences(sources, signal)).toMatchObject({ unreadable: [{ backend: 'openflow', message }] });
 });
 
 it('what this machine cannot have is no difference, but said', async () => {

@@ -8,6 +8,7 @@ import type {
 } from '../../api/agent-status.ts';
 import { messageOf } from '../../base/error-message.ts';
 import type { Comparable, OwnedDifference } from '../../base/reconciler.ts';
+import type { ComponentHealth } from '../health/component.ts';
 import type { Reconcilers } from '../reconcile/reconcilers.ts';
 
 /** Says which network a thing is about; undefined for what is the node's own. */
@@ -18,6 +19,8 @@ export interface DifferenceSources {
   /** What is kept beside the reconcilers, in the same backends. */
   readonly kept: readonly (readonly [BackendName, Comparable])[];
   readonly networkOf: NetworkOf;
+  /** What others have found to fail: a bridge of a switch that has stopped keeps who asks it waiting. */
+  readonly components: () => readonly ComponentHealth[];
 }
 
 export const reportDesired = ({ reconcilers, kept, networkOf }: DifferenceSources): DesiredStatus[] =>
@@ -31,11 +34,14 @@ export const reportDesired = ({ reconcilers, kept, networkOf }: DifferenceSource
 
 /** A backend that does not answer is reported as unreadable, the others are compared all the same. */
 export const reportDifferences = async (
-  { reconcilers, kept, networkOf }: DifferenceSources,
+  { reconcilers, kept, networkOf, components }: DifferenceSources,
   signal: AbortSignal,
 ): Promise<DifferencesStatus> => {
+  const stopped = components().find(({ component, state }) => component === 'ovs-vswitchd' && state === 'failed');
   const read = await Promise.all(
     [...reconcilers, ...kept].map(async ([backend, comparable]) => {
+      if (backend === 'openflow' && stopped !== undefined)
+        return { differences: [], unreadable: [{ backend, message: stopped.message }] };
       try {
         const differences = await comparable.differences(signal);
         return { differences: differences.map((one) => differenceStatus(backend, one, networkOf)), unreadable: [] };

@@ -8,7 +8,7 @@ export interface PodIdentity {
 }
 
 /**
- * `ErrorAllocatingPod`: it has no address. `ErrorAttachingPod`: it has not been plugged. `ErrorUpdatingResource`: its
+ * `ErrorAllocatingPod`: it has no address. `ErrorAttachingPod`: it has not been plugged, or is not any more. `ErrorUpdatingResource`: its
  * annotation cannot be read, so nothing is open, or that with its network-status cannot be written. `AnnotationRepaired`: its networks could not be read, and were written again.
  * `ConnectionLimitNear`: it has nearly all connections that it may have. `HostPortNotOpen`: a port of the node that it asks for is somebody
  * else's, or cannot be. `MachineElsewhere`: another pod of its virtual machine has had its addresses for minutes. `PortClaim`: a process of the node listens where it has one.

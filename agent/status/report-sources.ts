@@ -3,6 +3,7 @@ import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import type { NetworkStatusKeeper } from '../cni/attachments/status-keeper.ts';
 import { comparableFilters } from '../cni/comparable-filters.ts';
 import type { CniHandler } from '../cni/handler.ts';
+import type { LostPorts } from '../cni/lost-ports.ts';
 import type { OvsPorts } from '../cni/ovs-ports.ts';
 import type { PluginKeeper } from '../cni/plugin-keeper.ts';
 import type { ConnectionUsage } from '../connections/usage.ts';
@@ -10,7 +11,7 @@ import type { Domains } from '../dns/start.ts';
 import type { EncryptionState } from '../encryption/encryption.ts';
 import type { PeerWatch } from '../encryption/peers.ts';
 import { FEATURES } from '../features/index.ts';
-import { problemsOfHealth } from '../health/component.ts';
+import { failureToFollow, problemsOfHealth } from '../health/component.ts';
 import { daemonVersions, problemsOfVersions } from '../health/daemon-versions.ts';
 import type { NodeHealth } from '../health/start.ts';
 import type { FactFeeder } from '../inputs/fact-feeder.ts';
@@ -34,7 +35,8 @@ export interface Parts {
   readonly edges: Pick<Edges, 'client' | 'databases' | 'drift' | 'inputs' | 'netlink'>;
   readonly core: Core;
   readonly ports: OvsPorts;
-  readonly handler: Pick<CniHandler, 'failures'>;
+  readonly handler: Pick<CniHandler, 'failures' | 'isBusy'>;
+  readonly lost: Pick<LostPorts, 'problems'>;
   readonly status: Pick<NetworkStatusKeeper, 'unwritten'>;
   readonly plugin: Pick<PluginKeeper, 'problems'>;
   readonly keeper: Pick<NodeKeeper, 'problems'>;
@@ -63,6 +65,7 @@ export const reportSources = ({
   nodePorts,
   usage,
   peers,
+  lost,
   encryption,
   health,
   node,
@@ -92,6 +95,7 @@ export const reportSources = ({
   domainState: (name) => domains.names.state(name),
   policyLookup: policyLookupOf({ inputs }, core.feeder),
   components: () => health.components(),
+  failureToFollow: () => failureToFollow(health.components()),
   diagnostics: core.engine.diagnostics,
   inputProblems: () => [
     ...problemsOfHealth(node, health.components()),
@@ -109,7 +113,7 @@ export const reportSources = ({
     ...keeper.problems(),
     ...plugin.problems(),
     ...nodePorts.problems(),
-    ...usage.problems(),
+    ...[...lost.problems(), ...usage.problems()],
     ...encryption
       .problems()
       .map((message): Problem => ({ object: `Node/${node}`, message, cause: 'tunnels-not-encrypted' })),

@@ -1,4 +1,6 @@
 /** What a running agent tells of itself on the node: to udnctl, and whoever is root. */
+import { systemClock } from '../../base/clock.ts';
+import { watchLostPorts } from '../cni/lost-ports.ts';
 import { startConnectionUsage } from '../connections/start.ts';
 import { startPeerWatch } from '../encryption/start.ts';
 import type { LocalNode } from '../node/local-node.ts';
@@ -41,8 +43,16 @@ export const startStatus = async (
   const watched = { edges, core, node: local.name, spawnAddon: spawnAddonIn(buildFolder), log };
   const usage = startConnectionUsage(watched);
   resources.defer(() => usage.stop());
+  const lost = watchLostPorts({
+    ...{ netlink: edges.netlink, ports: parts.ports, clock: systemClock },
+    pods: () => core.registry.values(),
+    isBusy: (sandbox) => parts.handler.isBusy(sandbox),
+    report: (pod, message) => edges.emitPodEvent(pod, 'ErrorAttachingPod', message),
+    onError: (error) => log.warn({ err: error }, 'ports of pods cannot be compared with their links'),
+  });
+  resources.defer(() => lost.stop());
   const peers = startPeerWatch({ ...watched, encryption }, resources);
-  const sources = reportSources({ ...parts, usage, peers, node: local.name, cluster, networkRendering });
+  const sources = reportSources({ ...parts, usage, peers, lost, node: local.name, cluster, networkRendering });
   const status = await serveStatus(options.statusSocket, sources, {
     beforeReport: () => parts.core.feeder.policies.release(),
     texts: {

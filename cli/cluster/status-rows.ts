@@ -57,9 +57,12 @@ const countsOf = ({ ready, pending, failed }: ReportFacts): NonNullable<NodeRow[
 const agentState = ({ isExcluded }: NodeState, report: ReportFacts | undefined, now: number): AgentState => {
   if (isExcluded) return 'excluded';
   if (report === undefined) return 'absent';
-  const { renewal } = report;
-  return renewal !== undefined && renewal.at + renewal.leaseMs >= now ? 'reporting' : 'silent';
+  return isRenewed(report, now) ? 'reporting' : 'silent';
 };
+
+/** Its agent renews it: what it says is so still. @param now milliseconds since 1970 */
+export const isRenewed = ({ renewal }: Pick<ReportFacts, 'renewal'>, now: number): boolean =>
+  renewal !== undefined && renewal.at + renewal.leaseMs >= now;
 
 const sizeOf = (ids: IdRanges): number => [...idsIn(ids)].length;
 

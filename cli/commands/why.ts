@@ -58,7 +58,7 @@ export const askWhy = async (
   const snapshot = await readCluster(client, {
     ...(isIn ? { namespace: first } : {}),
     ...(question.kind === 'pod' && name !== undefined ? { eventsOf: { namespace: first, name } } : {}),
-    reports: question.kind === 'pod',
+    reports: true,
     ...(question.kind === 'service' && { services: true, selectedPods: true }),
     programs: PROGRAMS_NAMESPACE,
     now,

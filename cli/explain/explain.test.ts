@@ -95,6 +95,7 @@ const sources = (more: Partial<ExplainSources> = {}): ExplainSources => ({
   ...more,
 });
 
+const silent = () => Promise.reject(new Error('no answer'));
 const of = async (more: Partial<ExplainSources> = {}) => {
   const { data, lines, exitStatus } = await explain(sources(more), 'pod', 'red/a');
   const { checks } = data as { checks: { what: string; state: string; found: string; next?: string }[] };
@@ -264,12 +265,8 @@ describe('explain pod', () => {
       'routes',
       /no IPv4 route is on ovn-udn1/,
     ],
-    [
-      'a database that is away',
-      { northbound: () => Promise.reject(new Error('no answer')) },
-      'northbound port',
-      /no answer/,
-    ],
+    ['a database that is away', { northbound: silent }, 'northbound port', /no answer/],
+    ['one without which nothing is known of flows', { southbound: silent }, 'southbound binding', /no answer/],
   ])('finds %s, and says what to do', async (_, more, what, found) => {
     const { missing, exitStatus } = await of(more);
     expect(exitStatus).toBe(1);

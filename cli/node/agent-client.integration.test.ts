@@ -1,6 +1,8 @@
 /** udnctl's client against the agent's status server. */
 
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -55,6 +57,16 @@ const serve = (host: Reconciler, extras?: StatusExtras) => {
     extras,
   );
 };
+
+it('says so of an agent that takes the connection and does not answer', async () => {
+  const path = join(folder, 'silent.sock');
+  await using silent = createServer((socket) => socket.resume()).listen(path);
+  await once(silent, 'listening');
+  const { health, differences } = connectAgent(path, 50);
+  const said = /^the agent has not answered at .*silent\.sock for 0\.05 s: it is stopped or overloaded/;
+  await expect(health()).rejects.toThrow(said);
+  await expect(differences()).rejects.toThrow(said);
+});
 
 it('asks everything that the agent answers', async () => {
   const [key, owners] = ['link red', ['host-network:red_net']];

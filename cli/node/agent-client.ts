@@ -68,13 +68,28 @@ export interface PolicyQuestion extends Pick<PolicyEndStatus, 'pod' | 'direction
   readonly network?: string | undefined;
 }
 
-export const connectAgent = (socketPath: string): AgentClient => {
+/** An agent that is stopped takes connections, and never answers. */
+const ANSWER_MS = 10_000;
+/** For what it reads or computes first: half a minute for each daemon that does not answer it. */
+const LONG_MS = 120_000;
+
+/** @param answerMs how long an answer may take that is known already */
+export const connectAgent = (socketPath: string, answerMs = ANSWER_MS): AgentClient => {
   const ask = async <Answer extends z.ZodType>(
     path: string,
     answer: Answer,
-    signal?: AbortSignal,
+    { signal, limitMs = answerMs }: Pick<Question, 'signal'> & { readonly limitMs?: number } = {},
   ): Promise<z.output<Answer>> =>
-    parseWith(answer, JSON.parse(await send(socketPath, { path, signal })), `the agent's answer to ${path}`);
+    parseWith(answer, JSON.parse(await send(socketPath, { path, signal, limitMs })), `the agent's answer to ${path}`);
+  /** Who is told nothing for so long knows at least that the agent runs. */
+  const askLong = async <Answer extends z.ZodType>(
+    path: string,
+    answer: Answer,
+    signal?: AbortSignal,
+  ): Promise<z.output<Answer>> => {
+    await ask('/v1/node', nodeStatusSchema, { signal });
+    return await ask(path, answer, { signal, limitMs: LONG_MS });
+  };
   return {
     node: () => ask('/v1/node', nodeStatusSchema),
     networks: () => ask('/v1/networks', z.array(networkStatusSchema)),
@@ -82,12 +97,14 @@ export const connectAgent = (socketPath: string): AgentClient => {
     problems: () => ask('/v1/problems', z.array(problemSchema)),
     health: () => ask('/v1/health', z.array(componentStatusSchema)),
     desired: () => ask('/v1/wanted', z.array(desiredSchema)),
-    differences: (signal) => ask('/v1/differences', differencesSchema, signal),
+    differences: (signal) => askLong('/v1/differences', differencesSchema, signal),
     logLevel: () => ask(LOG_LEVEL, logLevelStatusSchema),
     setLogLevel: async (change) =>
       parseWith(
         logLevelStatusSchema,
-        JSON.parse(await send(socketPath, { path: LOG_LEVEL, method: 'PUT', body: JSON.stringify(change) })),
+        JSON.parse(
+          await send(socketPath, { path: LOG_LEVEL, method: 'PUT', body: JSON.stringify(change), limitMs: answerMs }),
+        ),
         `the agent's answer to ${LOG_LEVEL}`,
       ),
     services: (asked) => ask(`/v1/services/${encodeURIComponent(asked)}`, z.array(serviceStatusSchema)),
@@ -99,7 +116,7 @@ export const connectAgent = (socketPath: string): AgentClient => {
     },
     policyMatrix: (namespace, network) => {
       const query = network === undefined ? '' : `?${new URLSearchParams({ network })}`;
-      return ask(`/v1/policy-matrix/${encodeURIComponent(namespace)}${query}`, policyMatrixSchema);
+      return askLong(`/v1/policy-matrix/${encodeURIComponent(namespace)}${query}`, policyMatrixSchema);
     },
   };
 };
@@ -114,17 +131,22 @@ interface Question {
   readonly method?: 'PUT';
   readonly body?: string;
   readonly signal?: AbortSignal | undefined;
+  readonly limitMs: number;
 }
 
-const send = (socketPath: string, { path, method, body: sent, signal }: Question): Promise<string> =>
+const send = (socketPath: string, { path, method, body: sent, signal, limitMs }: Question): Promise<string> =>
   new Promise((resolve, reject) => {
+    const limit = AbortSignal.timeout(limitMs);
+    const ends = signal ? AbortSignal.any([signal, limit]) : limit;
     const fail = (error: Error): void =>
       reject(
         new CliError(
-          `the agent cannot be reached at ${socketPath}: ${error.message}; run udnctl as root on a node with a running agent, or select one with --node`,
+          limit.aborted
+            ? `the agent has not answered at ${socketPath} for ${limitMs / 1000} s: it is stopped or overloaded; what its node reported last: udnctl status --cluster`
+            : `the agent cannot be reached at ${socketPath}: ${error.message}; run udnctl as root on a node with a running agent, or select one with --node`,
         ),
       );
-    request({ socketPath, path, ...(method && { method }), ...(signal && { signal }) }, (response) => {
+    request({ socketPath, path, ...(method && { method }), signal: ends }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', fail);

@@ -2,7 +2,7 @@
 import type { AdminPolicyStatus, IsolatedPodStatus, PolicyStatus } from '../../api/policy-status.ts';
 import type { AgentClient } from '../node/agent-client.ts';
 import type { Output } from '../output/format.ts';
-import { NOT_READ } from './unread.ts';
+import { doubtText, NOT_READ } from './unread.ts';
 
 export interface ListPolicies {
   /** Only policies of it. */
@@ -14,7 +14,7 @@ export interface ListPolicies {
 export interface PolicyListOutput extends Output {
   /** For the error output. */
   readonly notes: readonly string[];
-  /** 1: they are not known yet. */
+  /** 1: they are not known yet, or may not be in effect. */
   readonly exitStatus: 0 | 1;
 }
 
@@ -43,8 +43,13 @@ export const listPolicies = async (
   const closed = found.pods.filter(
     ({ pod, isClosed }) => isClosed === true && (namespace === undefined || pod.startsWith(`${namespace}/`)),
   );
+  const notes = [...(found.isRead ? [] : [NOT_READ]), ...(found.doubt === undefined ? [] : [doubtText(found.doubt)])];
   return {
-    data: { isRead: found.isRead, policies: shown, admin, ...(closed.length > 0 && { closed }) },
+    data: {
+      ...{ isRead: found.isRead, policies: shown, admin },
+      ...(closed.length > 0 && { closed }),
+      ...(found.doubt !== undefined && { doubt: found.doubt }),
+    },
     tables: [
       {
         head: ['POLICY', 'ISOLATES', 'PODS', 'RULES', 'PEERS', 'STATE'],
@@ -54,8 +59,8 @@ export const listPolicies = async (
       ...adminTables(admin),
       ...closedTables(closed),
     ],
-    notes: found.isRead ? [] : [NOT_READ],
-    exitStatus: found.isRead ? 0 : 1,
+    notes,
+    exitStatus: notes.length === 0 ? 0 : 1,
   };
 };
 

@@ -7,7 +7,7 @@ import type { PolicyMatrix } from './matrix.ts';
 import { type ProbeFindings, probeLines } from './probe/findings.ts';
 
 export interface MatrixOutput extends TextOutput {
-  /** 1: rows let something else through; 2: not every end is known. */
+  /** 1: rows let something else through; 2: not every end is known, or known to be in effect. */
   readonly exitStatus: 0 | 1 | 2;
 }
 

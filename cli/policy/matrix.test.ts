@@ -172,6 +172,18 @@ describe('policy matrix', () => {
     expect(differences).toHaveLength(1);
   });
 
+  it('is not sure of what a daemon does not follow, and says so once', async () => {
+    const notProgrammed = 'ovn-northd has stopped';
+    const { lines, exitStatus } = matrixOutput(
+      await matrix(
+        ROWS,
+        ENDS.map((one) => ({ ...one, notProgrammed })),
+      ),
+    );
+    expect(exitStatus).toBe(2);
+    expect(lines.slice(3)).toEqual([`? packets of red/a and 1 more may fare differently: ${notProgrammed}`]);
+  });
+
   it('is of the network that is asked about, and of an agent that knows such matrices', async () => {
     const flat = {
       ...{ network: 'flat', nad: 'red/flat', role: 'secondary', interface: 'net1', addresses: ['10.9.0.4/24'] },

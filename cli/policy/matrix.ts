@@ -51,11 +51,24 @@ export const matrixHere = async (
   try {
     const programmed = await readProgrammed(northbound);
     const differences = ends.flatMap((end) => differencesOf(end, programmed, statuses));
-    const unknown = programmed.unread().map((acl) => `the match of an ACL cannot be read, and it was left out: ${acl}`);
-    return { pods, ends, differences, addresses, unknown };
+    const unread = programmed.unread().map((acl) => `the match of an ACL cannot be read, and it was left out: ${acl}`);
+    return { pods, ends, differences, addresses, unknown: [...lackingOf(ends), ...unread] };
   } catch (error) {
     return { pods, ends, addresses, differences: [], unknown: [`rows were not compared: ${messageOf(error)}`] };
   }
+};
+
+/** Once for each reason: a daemon that has stopped is one for all pods of its node. */
+const lackingOf = (ends: readonly PolicyEndStatus[]): readonly string[] => {
+  const byReason = Map.groupBy(
+    ends.filter(({ notProgrammed }) => notProgrammed !== undefined),
+    ({ notProgrammed }) => notProgrammed,
+  );
+  return [...byReason].map(([reason, same]) => {
+    const [pod, ...others] = new Set(same.map((end) => end.pod));
+    const more = others.length > 0 ? ` and ${others.length} more` : '';
+    return `packets of ${pod}${more} may fare differently: ${reason}`;
+  });
 };
 
 export const mergedMatrix = (parts: readonly PolicyMatrix[], unknown: readonly string[]): PolicyMatrix => ({

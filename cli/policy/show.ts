@@ -11,10 +11,10 @@ import { CliError } from '../errors.ts';
 import type { AgentClient } from '../node/agent-client.ts';
 import type { TextOutput } from '../output/format.ts';
 import { adminStateText, policyText, stateText } from './list.ts';
-import { NOT_READ } from './unread.ts';
+import { doubtText, NOT_READ } from './unread.ts';
 
 export interface ShowOutput extends TextOutput {
-  /** 1: something of it is not programmed, or it cannot be followed. */
+  /** 1: something of it is not programmed or may not be in effect, or it cannot be followed. */
   readonly exitStatus: 0 | 1;
 }
 
@@ -22,28 +22,32 @@ export interface ShowOutput extends TextOutput {
 export const showPolicy = async (agent: Pick<AgentClient, 'policies'>, key: string): Promise<ShowOutput> => {
   if (!/^([^/\s]+\/[^/\s]+|(EgressFirewall|MultiNetworkPolicy)\/[^/\s]+\/[^/\s]+)$/.test(key))
     throw new CliError(`a policy is NAMESPACE/NAME, not "${key}"`, 2);
-  const { isRead, policies, rules, pods, admin: [admin] = [] } = await agent.policies({ policy: key });
+  const { isRead, policies, rules, pods, admin: [admin] = [], doubt } = await agent.policies({ policy: key });
   const [policy] = policies;
-  if (policy === undefined && admin !== undefined) return showAdmin(admin);
+  if (policy === undefined && admin !== undefined) return showAdmin(admin, doubt);
   if (policy === undefined) {
     const why = isRead ? '' : `: ${NOT_READ}`;
     throw new CliError(`the agent of this node does not know ${kindOf(key)}${why}`);
   }
   const state = stateText(policy);
   return {
-    data: { policy, rules, pods },
+    data: { policy, rules, pods, ...(doubt !== undefined && { doubt }) },
     lines: [
       `${titleOf(policy)}: ${state}`,
       ...(isRead ? [] : [NOT_READ]),
+      ...doubtLines(doubt),
       ...policy.problems.map((problem) => `  cannot be followed: ${problem}`),
       ...policy.notes.map((note) => `  note: ${note}`),
       `  pods here: ${policy.targets.length === 0 ? 'none' : policy.targets.join(', ')}`,
       ...policy.types.flatMap((direction) => directionLines(policy, direction, rules)),
       ...othersLines(policy, pods),
     ],
-    exitStatus: state === 'ready' || state === 'no pod here' ? 0 : 1,
+    exitStatus: (state === 'ready' || state === 'no pod here') && doubt === undefined ? 0 : 1,
   };
 };
+
+const doubtLines = (doubt: string | undefined): readonly string[] =>
+  doubt === undefined ? [] : [`  ${doubtText(doubt)}`];
 
 const titleOf = ({ kind, networks, namespace, name }: PolicyStatus): string => {
   const where = networks === undefined ? '' : `, for ${networks === '' ? 'no network that is known' : networks}`;
@@ -57,7 +61,7 @@ const kindOf = (key: string): string =>
       ? key
       : `NetworkPolicy ${key}`;
 
-const showAdmin = (admin: AdminPolicyStatus): ShowOutput => {
+const showAdmin = (admin: AdminPolicyStatus, doubt: string | undefined): ShowOutput => {
   const { policy, tier, problems, targets, rules, state, domains = [] } = admin;
   const ordered = rules.toSorted((a, b) => b.priority - a.priority);
   const lines = ordered.map(
@@ -65,15 +69,16 @@ const showAdmin = (admin: AdminPolicyStatus): ShowOutput => {
       `  ${direction}, IPv${family}, ${network}: ${action} ${text} (priority ${priority})`,
   );
   return {
-    data: admin,
+    data: { ...admin, ...(doubt !== undefined && { doubt }) },
     lines: [
       `${policy}, tier ${tier}: ${adminStateText(admin)}`,
+      ...doubtLines(doubt),
       ...problems.map((problem) => `  cannot be followed: ${problem}`),
       `  pods here: ${targets.length === 0 ? 'none' : targets.join(', ')}`,
       ...lines,
       ...domains.flatMap(domainLines),
     ],
-    exitStatus: state === 'ready' && problems.length === 0 ? 0 : 1,
+    exitStatus: state === 'ready' && problems.length === 0 && doubt === undefined ? 0 : 1,
   };
 };
 

@@ -149,6 +149,15 @@ describe('of the node of a pod, what its agent reports:', () => {
     expect(findings).toContainEqual({ what: 'node n1', state: 'warning', found: expect.stringContaining(text) });
   });
 
+  it('a daemon that changes do not pass is a warning about a network, and no other failure is', () => {
+    const found = { what: 'node n1', state: 'warning', found: 'ovn-northd hangs' };
+    expect(why(UDN, scene([...well, report('n1', failed('ovn-northd'))])).findings).toContainEqual(found);
+    for (const said of [failed('tunnels'), { ...failed('ovn-northd'), ...silent }])
+      expect(why(UDN, scene([...well, report('n1', said)])).findings.map(({ state }) => state)).not.toContain(
+        'warning',
+      );
+  });
+
   it('tunnels that fail hold up no pod', () => {
     expect(why(POD, scene([...starting, report('n1', failed('tunnels'))])).cause).toBe('containers');
   });

@@ -27,6 +27,7 @@ export const CAUSES = [
   'node-not-ready',
   'node-subnet-missing',
   'node-without-agent',
+  'nodes-pending',
   'not-found',
   'not-seen-yet',
   'older-than-network',

@@ -9,7 +9,7 @@ import { desiredNamespaces, nameOf, shortKind } from './desired.ts';
 import { blocked, type Diagnosis, diagnosisOf, type Finding, ok, unknown, unreadOf, unreadText } from './finding.ts';
 import { waitsForManager } from './manager.ts';
 import { conditionFinding, namespaceFindings } from './nad-findings.ts';
-import { nodesFindings, reportedFindings } from './node-findings.ts';
+import { doubtfulNodes, nodesFindings, reportedFindings } from './node-findings.ts';
 
 export const whyNetwork = (facts: NetworkFacts, scene: Scene): Diagnosis => {
   if (facts.metadata.deletionTimestamp != null) {
@@ -43,7 +43,7 @@ const networkFindings = (facts: NetworkFacts, scene: Scene): readonly Finding[] 
   const isSomewhere = scene.nadsOwnedBy(facts.metadata.uid ?? '').length > 0;
   if (facts.spec?.topology === 'Layer3' && isSomewhere)
     findings.push(...nodesFindings(facts.networkName, facts, scene));
-  findings.push(...reportedFindings(facts));
+  findings.push(...reportedFindings(facts), ...doubtfulNodes(scene));
   const findingsOfConditions = conditionFindings(facts, scene);
   // What its conditions say of what has been found already is no news.
   const isExplained = findings.some(({ state }) => state === 'blocked');
@@ -98,6 +98,10 @@ const conditionFindings = (facts: NetworkFacts, scene: Scene): readonly Finding[
     return [waitsForManager(scene, what, 'not-seen-yet', found)];
   }
   // What `NodesReady` says, the counts of the status say, too; `Ready` repeats it.
+  if (ready.reason === 'NodesPending' && ready.status === 'False') {
+    const next = `on such a node: udnctl explain network ${facts.networkName}; all: kubectl get nodenetworkreports`;
+    return [blocked(what, 'nodes-pending', ready.message, next)];
+  }
   if (ready.reason.startsWith('Nodes')) return [];
   const broken = conditions.filter(({ type, status }) => !/^(Nodes)?Ready$/.test(type) && status !== 'True');
   const [worst = ready] = broken;

@@ -6,7 +6,7 @@ import { networkStatusSchema } from '../../api/network-status.ts';
 import type { NetworkFacts } from '../../cluster-manager/facts/network-facts.ts';
 import { agentRow, mayReadReports } from '../cluster/agent-row.ts';
 import type { NodeState } from '../cluster/node-state.ts';
-import { type NodeRow, rowMessage } from '../cluster/status-rows.ts';
+import { isRenewed, type NodeRow, rowMessage } from '../cluster/status-rows.ts';
 import type { Scene } from './allocations.ts';
 import { blocked, type Finding, ok, unknown, unreadOf, unreadText, warning } from './finding.ts';
 import { waitsForManager } from './manager.ts';
@@ -112,6 +112,25 @@ const agentFinding = (row: NodeRow, runs: boolean): Finding | undefined => {
   const next = `udnctl status --node ${row.node}`;
   return blocked(what, isReporting ? 'node-failing' : 'node-without-agent', found, next);
 };
+
+/** Nodes where later changes may not be in effect: what was before is so still, and what was changed cannot be told from here. @param silent absent: nodes that do not report are left out */
+export const doubtfulNodes = (
+  scene: Scene,
+  silent?: (report: Scene['reports'][number]) => Finding,
+): readonly Finding[] => {
+  const findings = scene.reports.flatMap((report): Finding[] => {
+    const failed = report.failedComponents?.find(({ component }) => !OF_NO_NEW_POD.has(component));
+    if (!isRenewed(report, scene.now))
+      return silent === undefined || report.renewal === undefined ? [] : [silent(report)];
+    return failed === undefined ? [] : [warning(`node ${report.node}`, failed.message)];
+  });
+  const more = findings.length - SHOWN;
+  return [...findings.slice(0, SHOWN), ...(more > 0 ? [warning('nodes', `${more} more nodes fail`)] : [])];
+};
+
+/** Of an agent that no condition of the object tells about. */
+export const silentNode = ({ node }: Scene['reports'][number]): Finding =>
+  warning(`node ${node}`, rowMessage({ node, agent: 'silent', networks: undefined, failed: undefined }) ?? '');
 
 /** Components of a node that do not keep a new pod from its network: they concern other nodes, large packets, or probes. */
 const OF_NO_NEW_POD: ReadonlySet<string> = new Set(['uplink', 'tunnels', 'mtu', 'kubelet-cgroup']);

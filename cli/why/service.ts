@@ -15,6 +15,7 @@ import {
   unreadText,
   warning,
 } from './finding.ts';
+import { doubtfulNodes, silentNode } from './node-findings.ts';
 
 /** @param key `namespace/name`; undefined: there is none, or it may not be seen */
 export const whyService = (key: string, scene: Scene): Diagnosis | undefined => {
@@ -54,6 +55,7 @@ const findingsOf = (state: ServiceState, item: ServiceItem, scene: Scene): reado
           ),
         ),
         ...notes,
+        ...doubtfulNodes(scene, silentNode),
       ];
   }
 };

@@ -3,7 +3,7 @@ import { reportStatusSchema } from '../../../api/node-network-report.ts';
 import { DONE, type Status } from '../../../base/reconciler.ts';
 import { FactStore } from '../../model/fact-store.ts';
 import type { AdminRuleFact } from '../../model/policies/facts.ts';
-import { NodeFirewalls } from './firewalls.ts';
+import { NodeFirewalls, type Unfollowed } from './firewalls.ts';
 
 const policyOf = (namespace: string): string => `EgressFirewall/${namespace}/default`;
 const rule = (namespace: string): AdminRuleFact => ({
@@ -18,6 +18,7 @@ const setUp = () => {
   const problems = new Map<string, string>();
   const looked: string[] = [];
   let touches = 0;
+  const daemons: { now: number; unfollowed: Unfollowed | undefined } = { now: 0, unfollowed: undefined };
   const firewalls = new NodeFirewalls({
     facts,
     ownersOver: (subject, id) => [`${subject}:${id}`],
@@ -27,6 +28,8 @@ const setUp = () => {
     },
     versionOf: (policy) => versions.get(policy),
     problems: () => problems,
+    clock: { monotonic: () => daemons.now },
+    unfollowed: () => daemons.unfollowed,
     onTouched: () => {
       touches += 1;
     },
@@ -48,7 +51,7 @@ const setUp = () => {
     states.set(owner, status);
     firewalls.touchOwner(owner);
   };
-  return { facts, versions, problems, looked, firewalls, add, enter, set, touches: () => touches };
+  return { facts, versions, problems, looked, daemons, firewalls, add, enter, set, touches: () => touches };
 };
 
 it('a firewall is applied when its rules, its set and its pods are programmed', () => {
@@ -67,6 +70,30 @@ it('a firewall is applied when its rules, its set and its pods are programmed', 
     set(owner, DONE);
     expect(firewalls.report()).toEqual({ applied: 'sion-red' });
   }
+});
+
+it('what was written after daemons have stopped to follow is not in effect, and what was before is', () => {
+  const { firewalls, add, daemons, versions, set } = setUp();
+  add('red');
+  add('blue');
+  daemons.now = 1_000;
+  firewalls.report();
+  daemons.now = 5_000;
+  versions.set(policyOf('red'), 'anotherX');
+  firewalls.touchFirewall(policyOf('red'));
+  expect(firewalls.report()).toEqual({ applied: 'anotherX,ion-blue' });
+  const message = 'ovn-northd has stopped';
+  daemons.unfollowed = { message, inEffectUntil: 4_000 };
+  firewalls.touchAll();
+  const problem = { firewall: 'anotherX', message };
+  expect(firewalls.report()).toEqual({ applied: 'ion-blue', problems: [problem] });
+  set('pod:blue/a', { kind: 'pending' });
+  firewalls.report();
+  set('pod:blue/a', DONE);
+  expect(firewalls.report().applied).toBe('');
+  daemons.unfollowed = undefined;
+  firewalls.touchAll();
+  expect(firewalls.report()).toEqual({ applied: 'anotherX,ion-blue' });
 });
 
 it('a version of before is not reported when there is another, which may have the same rules', () => {

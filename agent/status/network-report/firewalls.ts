@@ -4,6 +4,7 @@
  * costs what it is about.
  */
 import { MAX_FIREWALL_PROBLEMS, MAX_FIREWALLS, type ReportedFirewalls } from '../../../api/node-network-report.ts';
+import type { Clock } from '../../../base/clock.ts';
 import { type Status, worst } from '../../../base/reconciler.ts';
 import type { FactListener, FactStore } from '../../model/fact-store.ts';
 import { shortened } from './ledger.ts';
@@ -17,8 +18,17 @@ export interface NodeFirewallsOptions {
   readonly versionOf: (policy: string) => string | undefined;
   /** By firewall: why this node does not follow it, though it can be read. */
   readonly problems: () => ReadonlyMap<string, string>;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** While a daemon does not follow: why, and up to when what was written is in effect all the same. */
+  readonly unfollowed: () => Unfollowed | undefined;
   /** Something else may have to be reported. */
   readonly onTouched: () => void;
+}
+
+export interface Unfollowed {
+  readonly message: string;
+  /** By the clock; undefined: nothing is known to be. */
+  readonly inEffectUntil: number | undefined;
 }
 
 type Kind = (typeof KINDS)[number];
@@ -41,6 +51,8 @@ interface Firewall {
   sets: number;
   /** Parts that are not programmed. */
   readonly unready: Map<Part, Status>;
+  /** The version that is all written, and when that was seen first. */
+  written?: { readonly version: string; readonly at: number } | undefined;
 }
 
 export class NodeFirewalls {
@@ -79,6 +91,11 @@ export class NodeFirewalls {
     if (this.#firewalls.has(policy)) this.#touch();
   }
 
+  /** A daemon does not follow any more, or follows again. */
+  touchAll(): void {
+    if (this.#firewalls.size > 0) this.#touch();
+  }
+
   /** A report is renewed far more often than a firewall changes. */
   report(): ReportedFirewalls {
     this.#reported ??= this.#report();
@@ -99,11 +116,15 @@ export class NodeFirewalls {
     const problems = this.#options.problems();
     const applied: string[] = [];
     const failed: { firewall: string; message: string }[] = [];
-    for (const [policy, { sets, unready }] of this.#firewalls) {
+    const unfollowed = this.#options.unfollowed();
+    for (const [policy, firewall] of this.#firewalls) {
+      const { sets, unready } = firewall;
       const version = this.#options.versionOf(policy);
       if (sets === 0 || version === undefined) continue;
       const status = worst([...unready.values()]);
-      const message = problems.get(policy) ?? (status.kind === 'failed' ? status.message : undefined);
+      const message =
+        problems.get(policy) ??
+        (status.kind === 'failed' ? status.message : this.#notInEffect(firewall, version, unfollowed));
       if (message !== undefined) failed.push({ firewall: version, message: shortened(message) });
       else if (unready.size === 0) applied.push(version);
     }
@@ -112,6 +133,15 @@ export class NodeFirewalls {
       applied: applied.sort().slice(0, MAX_FIREWALLS).join(),
       ...(failed.length > 0 && { problems: failed.slice(0, MAX_FIREWALL_PROBLEMS) }),
     };
+  }
+
+  /** Rows that are written have no effect before daemons have followed them. Who does not follow is known some seconds later. */
+  #notInEffect(firewall: Firewall, version: string, unfollowed: Unfollowed | undefined): string | undefined {
+    if (firewall.unready.size > 0) firewall.written = undefined;
+    else if (firewall.written?.version !== version) firewall.written = { version, at: this.#options.clock.monotonic() };
+    if (firewall.written === undefined || unfollowed === undefined) return undefined;
+    const { message, inEffectUntil } = unfollowed;
+    return inEffectUntil !== undefined && firewall.written.at < inEffectUntil ? undefined : message;
   }
 
   #add(key: string, kind: Kind, id: string): void {

@@ -1,7 +1,10 @@
 /** What the agent knows of the EgressFirewalls of its node, as the reporter asks for it, and what may change that. */
 import { adminPolicyKey } from '../../../api/admin-network-policy.ts';
 import { firewallVersion } from '../../../api/firewall-version.ts';
+import { systemClock } from '../../../base/clock.ts';
 import type { ObjectCache } from '../../../kube/reflector/types.ts';
+import { failureToFollow } from '../../health/component.ts';
+import type { NodeHealth } from '../../health/start.ts';
 import type { AdminProjection } from '../../inputs/policies/admin/admin-projection.ts';
 import type { Problem } from '../../inputs/problem.ts';
 import { DATABASE_NAMES } from '../../reconcile/reconcilers.ts';
@@ -13,13 +16,14 @@ export interface FirewallParts extends Pick<NodeNetworks, 'databases'> {
   readonly core: Pick<NodeNetworks['core'], 'facts' | 'onRendered'>;
   readonly sources: Pick<NodeNetworks['sources'], 'reconcilers' | 'diagnostics'> &
     Pick<PolicyReportSources, 'policyLookup' | 'ownersOver'>;
+  readonly health: Pick<NodeHealth, 'components' | 'inEffectUntil' | 'onChange'>;
   /** Undefined: policies are not read. */
   readonly firewalls: ObjectCache<AdminProjection> | undefined;
 }
 
 /** @param onTouched something else may have to be reported @returns with what ends it */
 export const followFirewalls = (
-  { core, databases, sources, firewalls }: FirewallParts,
+  { core, databases, sources, health, firewalls }: FirewallParts,
   onTouched: () => void,
 ): { readonly report: NodeFirewalls['report']; readonly stop: () => void } => {
   const node = new NodeFirewalls({
@@ -27,6 +31,11 @@ export const followFirewalls = (
     statusOf: (owner) => ownerState(sources, owner),
     versionOf: (policy) => versionOf(firewalls?.get(policy.slice(PREFIX.length))),
     problems: () => firewallProblems(sources.policyLookup.problems()),
+    clock: systemClock,
+    unfollowed: () => {
+      const message = failureToFollow(health.components());
+      return message === undefined ? undefined : { message, inEffectUntil: health.inEffectUntil() };
+    },
   });
   const ends = [
     core.facts.listen(node.follow),
@@ -34,6 +43,7 @@ export const followFirewalls = (
       for (const owner of owners) node.touchOwner(owner);
     }),
     ...DATABASE_NAMES.map((name) => databases[name].reconciler.onStatus(({ owner }) => node.touchOwner(owner))),
+    health.onChange(() => node.touchAll()),
     firewalls?.subscribe(({ key }) => node.touchFirewall(`${PREFIX}${key}`)),
   ];
   return {

@@ -64,7 +64,7 @@ const sources = (
   return {
     facts,
     reconcilers: new Map([['northbound', fakeReconciler({ status })]]),
-    ...{ node: noPolicies.node, cluster: noPolicies.cluster },
+    ...{ node: noPolicies.node, cluster: noPolicies.cluster, failureToFollow: noPolicies.failureToFollow },
     policyLookup: { ...noPolicies.policyLookup, pods: () => PODS, pod: (key) => PODS.get(key) },
     ownersOver: (subject, key) => [`${subject}:${key}`],
     domainState: (name) => (name === NAME ? STATE : undefined),
@@ -78,6 +78,13 @@ const end = (its: PolicyReportSources, port?: number) =>
   });
 const DENY_APPS = admin({ peers: { kind: 'set', set: 'apps' } });
 const BASELINE = admin({ tier: 'baseline', subjects: 's2', policy: 'BaselineAdminNetworkPolicy/default' });
+
+it('what is written may not be in effect while a daemon does not follow', () => {
+  const its = { ...sources([DENY_APPS]), failureToFollow: () => 'ovn-northd has stopped' };
+  expect(end(its, 80)).toMatchObject({ verdict: 'denied', notProgrammed: 'ovn-northd has stopped' });
+  expect(reportPolicies(its)).toMatchObject({ doubt: 'ovn-northd has stopped' });
+  expect(reportPolicies(sources([DENY_APPS]))).not.toHaveProperty('doubt');
+});
 
 describe('an end that administrators decide about', () => {
   it('is denied though a network policy allows it', () => {

@@ -106,7 +106,7 @@ export const podEnd = (
 
 /** Of all that makes the answer: the drop, the rules that let through, and who is in their sets. */
 const lackingOf = (
-  { facts, reconcilers, ownersOver }: PolicyReportSources,
+  { facts, reconcilers, ownersOver, failureToFollow }: PolicyReportSources,
   { pod, peer, network }: EndQuestion,
   families: readonly EndFamilyStatus[],
 ): Pick<PolicyEndStatus, 'notProgrammed'> => {
@@ -121,7 +121,9 @@ const lackingOf = (
     ...(isIp(peer) ? [] : ownersOver('policyPeer', idOn(peer, network))),
   ];
   const { kind, message } = worst(owners.map((owner) => statusOf(reconcilers, owner)));
-  return kind === 'done' || kind === 'unsupported' ? {} : { notProgrammed: message ?? 'rows are not written yet' };
+  const notProgrammed =
+    kind === 'done' || kind === 'unsupported' ? failureToFollow() : (message ?? 'rows are not written yet');
+  return notProgrammed === undefined ? {} : { notProgrammed };
 };
 
 export const NOT_READ = 'policies are not read from the API server yet: what was programmed before is in effect';

@@ -112,7 +112,7 @@ const sources = (more: Partial<PolicyReportSources['policyLookup']> = {}): Polic
         }),
       ],
     ]),
-    ...{ node: noPolicies.node, cluster: noPolicies.cluster },
+    ...{ node: noPolicies.node, cluster: noPolicies.cluster, failureToFollow: noPolicies.failureToFollow },
     policyLookup: {
       problems: () => [],
       isRead: () => true,

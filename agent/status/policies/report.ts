@@ -24,10 +24,12 @@ export interface PolicyFilter {
   readonly sets?: readonly string[] | undefined;
 }
 
-export const reportPolicies = (
-  sources: PolicyReportSources,
-  { policy, pod, sets }: PolicyFilter = {},
-): PoliciesStatus => {
+export const reportPolicies = (sources: PolicyReportSources, filter: PolicyFilter = {}): PoliciesStatus => {
+  const doubt = sources.failureToFollow();
+  return { ...asWritten(sources, filter), ...(doubt !== undefined && { doubt }) };
+};
+
+const asWritten = (sources: PolicyReportSources, { policy, pod, sets }: PolicyFilter): PoliciesStatus => {
   const { policyLookup } = sources;
   const isRead = policyLookup.isRead();
   const admin = adminStatuses(sources, { policy, pod, sets: sets && new Set(sets) });

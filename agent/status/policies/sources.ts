@@ -35,6 +35,8 @@ export interface PolicyReportSources {
   /** What is in its Service subnets is not for firewalls; what is in any of its ranges is no Service's external address. */
   readonly cluster: ClusterConfig;
   readonly policyLookup: PolicyLookup;
+  /** Why rows that are written may have no effect on packets; undefined: daemons follow. */
+  readonly failureToFollow: () => string | undefined;
   /** Undefined: nobody has asked for the name. */
   readonly domainState: (name: DomainName) => DomainState | undefined;
   /** Who wants the rows of a rule, those that drop, a set of subjects, a peer's membership, or a pod's port with its own memberships. */

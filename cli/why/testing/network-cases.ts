@@ -159,6 +159,19 @@ export const NETWORK_CASES: readonly Case[] = [
     ...{ ask: UDN, cause: 'node-failing', expectedText: '1 of 3 nodes cannot program it; n1: EINVAL' },
   },
   {
+    state: 'a node that has not programmed all of it',
+    objects: [
+      ...[red, n1, nadOf(net, 'red'), web],
+      settledNetwork(net, {
+        conditions: [
+          { ...condition('Ready', 'False', '1 of 2 nodes have not programmed it yet: n1'), reason: 'NodesPending' },
+        ],
+        nodes: { total: 2, ready: 1, pending: 1, failing: 0 },
+      }),
+    ],
+    ...{ ask: UDN, cause: 'nodes-pending', expectedText: 'is not ready: 1 of 2 nodes have not programmed it yet: n1' },
+  },
+  {
     state: 'a node that has not got its subnet yet',
     objects: [red, l3, l3Nad, settledNode('n1')],
     ...{ ask: UDN, cause: 'node-subnet-missing', expectedText: 'node n1 has no subnet of network red_net' },
