@@ -45,3 +45,9 @@ const changedPorts = ({ table, before, after, columns }: RowChange): string[] =>
   if (before !== undefined && after !== undefined && !columns.includes('ofport')) return [];
   return [before, after].flatMap((row) => (typeof row?.['name'] === 'string' ? [row['name']] : []));
 };
+
+/** Rows that a database lacks which was away are among them. @returns what ends it */
+export const whenInterfacesGo = (replica: VswitchReplica, listener: () => void): (() => void) =>
+  replica.onUpdate(({ changes }) => {
+    if (changes.some(({ table, after }) => table === 'Interface' && after === undefined)) listener();
+  });

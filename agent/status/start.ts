@@ -2,6 +2,7 @@
 import { systemClock } from '../../base/clock.ts';
 import { watchLostPorts } from '../cni/lost-ports.ts';
 import { startConnectionUsage } from '../connections/start.ts';
+import { whenInterfacesGo } from '../databases/port-numbers.ts';
 import { startPeerWatch } from '../encryption/start.ts';
 import type { LocalNode } from '../node/local-node.ts';
 import { type AgentContext, spawnAddonIn } from '../wiring/context.ts';
@@ -45,6 +46,7 @@ export const startStatus = async (
   resources.defer(() => usage.stop());
   const lost = watchLostPorts({
     ...{ netlink: edges.netlink, ports: parts.ports, clock: systemClock },
+    onPortsGone: (listener) => whenInterfacesGo(edges.databases.openvswitch.replica, listener),
     pods: () => core.registry.values(),
     isBusy: (sandbox) => parts.handler.isBusy(sandbox),
     report: (pod, message) => edges.emitPodEvent(pod, 'ErrorAttachingPod', message),
