@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { ClusterConfig } from '../../api/cluster-config.ts';
 import { systemClock } from '../../base/clock.ts';
+import { Listeners } from '../../ovsdb/listeners.ts';
 import type { Databases } from '../databases/databases.ts';
 import { nodeRanges } from '../inputs/node-ranges.ts';
 import type { Problem } from '../inputs/problem.ts';
@@ -16,7 +17,8 @@ import { observeWildcards, problemsOfWildcards } from './observe-wildcards.ts';
 import { DnsResolver } from './resolver.ts';
 import { type DnsServer, fixedServers, followResolvConf } from './servers.ts';
 import { splitNames } from './split-names.ts';
-import type { DnsNames } from './types.ts';
+import type { DnsNames, DomainState } from './types.ts';
+import { problemsOfFirewallNames } from './unresolved.ts';
 import { WildcardNames, type WildcardSource } from './wildcards.ts';
 
 interface DomainsOptions {
@@ -29,6 +31,10 @@ export interface Domains {
   readonly names: DnsNames;
   /** What is wrong with them. @param node this one */
   problems(node: string): Problem[];
+  /** EgressFirewalls with names that have no address. It looks at all of their rules. */
+  problemsOfFirewalls(facts: FactStore): Problem[];
+  /** Called when these may be others. @returns what ends it */
+  onNamesChange(listener: () => void): () => void;
   /** To be called before rules are read. @returns what ends it */
   follow(facts: FactStore): () => void;
 }
@@ -51,6 +57,7 @@ export const startDomains = (
   const child = log.child({ module: 'dns' });
   // What no host outside can have: a name must not open the cluster's own ranges, loopback or link-local addresses.
   const { refusalOf } = nodeRanges(cluster);
+  const noAddress = new Listeners<void>();
   const resolver = new DnsResolver({
     client: new DnsClient({ servers, udp: askByUdp(systemClock), tcp: askByTcp(systemClock) }),
     clock: systemClock,
@@ -59,6 +66,7 @@ export const startDomains = (
     kept: (name) => kept.take(name),
     observe: ({ name, result, why }) => {
       metrics.domainQuery(result);
+      if (result !== 'addresses' && isNews(resolver.state(name))) noAddress.emit();
       if (result === 'failed') child.debug({ domain: name, reason: why }, 'name not resolved');
     },
   });
@@ -73,6 +81,13 @@ export const startDomains = (
       ...problemsOfDomains(node, resolver),
       ...(wildcards === undefined ? [] : problemsOfWildcards(node, wildcards)),
     ],
+    problemsOfFirewalls: (facts) => problemsOfFirewallNames(facts, names),
+    onNamesChange: (listener) => {
+      const ends = [names.onChange(listener), noAddress.add(listener)];
+      return () => {
+        for (const end of ends) end();
+      };
+    },
     follow: (facts) => {
       const end = followDomains(facts, names);
       return () => {
@@ -86,3 +101,7 @@ export const startDomains = (
     },
   };
 };
+
+/** The first time that it is not resolved, as the name was known before. */
+const isNews = (before: DomainState | undefined): boolean =>
+  before !== undefined && (before.kind === 'unresolved' || before.problem === undefined);

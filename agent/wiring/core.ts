@@ -6,6 +6,7 @@ import { NetworkUsage, networksOfPorts } from '../cni/attachments/network-usage.
 import { AttachmentRegistry } from '../cni/attachments/registry.ts';
 import type { Databases } from '../databases/databases.ts';
 import { createEngine, type Engine, type Sinks } from '../desired/engine.ts';
+import type { Domains } from '../dns/start.ts';
 import { FEATURES } from '../features/index.ts';
 import type { ClusterInputs } from '../inputs/cluster-inputs.ts';
 import { type FactFeeder, feedFacts } from '../inputs/fact-feeder.ts';
@@ -37,8 +38,8 @@ export interface CoreOptions {
   readonly local: Pick<NodeKeeper, 'feed'>;
   /** Keeps the facts about neighbours outside. The result ends it. */
   readonly followNeighbours: (facts: FactStore) => () => void;
-  /** Keeps the facts about what domain names stand for. The result ends it. */
-  readonly followDomains: (facts: FactStore) => () => void;
+  /** Keeps the facts about what domain names stand for. */
+  readonly domains: Pick<Domains, 'follow' | 'problemsOfFirewalls' | 'onNamesChange'>;
   /** Keeps the facts about cgroups. */
   readonly followCgroups: (facts: FactStore) => Pick<Cgroups, 'stop'>;
   /** Where flows, the host's network stack and ports, and nftables get the desired state of them. */
@@ -93,9 +94,9 @@ export const startCore = (options: CoreOptions): Core => {
   const unfollow = options.followNeighbours(facts);
   const unmap = followPhysicalNetworks(facts, databases.openvswitch.replica);
   const cgroups = options.followCgroups(facts);
-  const endDomains = options.followDomains(facts);
+  const endDomains = options.domains.follow(facts);
   const feeder = feedFacts(facts, inputs, settings, settings.node, systemClock, options.onPolicyFailure);
-  const stopPolicyEvents = reportPolicies(options, feeder);
+  const stopPolicyEvents = reportPolicies(options, feeder, facts);
   engine.start();
   engine.flush();
   return {
@@ -126,11 +127,12 @@ export const startCore = (options: CoreOptions): Core => {
 
 /** @returns what ends it */
 const reportPolicies = (
-  { inputs: { policies: caches }, emitPolicyEvent }: CoreOptions,
+  { inputs: { policies: caches }, domains, emitPolicyEvent }: CoreOptions,
   { policies }: FactFeeder,
+  facts: FactStore,
 ): (() => void) => {
   const events = new PolicyEvents({
-    problems: () => policies.localProblems(),
+    problems: () => [...policies.localProblems(), ...domains.problemsOfFirewalls(facts)],
     uidOf: (key, kind) => {
       if (kind === 'MultiNetworkPolicy') return caches?.multi?.get(key)?.policy.policy.uid;
       return (kind === 'EgressFirewall' ? caches?.admin.EgressFirewall : caches?.policies)?.get(key)?.policy.uid;
@@ -141,7 +143,7 @@ const reportPolicies = (
   const changed = (): void => events.changed();
   const ends = [
     ...[caches?.policies.subscribe(changed), caches?.pods.subscribe(changed), caches?.multi?.subscribe(changed)],
-    caches?.admin.EgressFirewall?.subscribe(changed),
+    ...[caches?.admin.EgressFirewall?.subscribe(changed), domains.onNamesChange(changed)],
   ];
   return () => {
     for (const end of ends) end?.();

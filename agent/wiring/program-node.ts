@@ -60,7 +60,7 @@ export const programNode = (
     local: keeper,
     datapath: { ...datapath.sinks, nodePorts: nodePorts.sink },
     followNeighbours: (facts) => startNeighbours(facts, local.name, edges, log),
-    followDomains: domains.follow,
+    domains,
     followCgroups: (facts) => followCgroups(facts, context, edges),
     writer,
     emitPodEvent,

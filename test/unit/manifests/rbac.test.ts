@@ -256,7 +256,7 @@ it('of the agent', { timeout: 30_000 }, async () => {
   );
   const encapIps = [parseIp('192.0.2.1')];
   const core: Core = startCore({
-    followDomains: () => () => {},
+    domains: { follow: () => () => {}, problemsOfFirewalls: () => [], onNamesChange: () => () => {} },
     local: { feed: () => () => undefined },
     settings: {
       ...{ node: 'node-1', cluster: CLUSTER, encapIps, southboundRemote: remote },
