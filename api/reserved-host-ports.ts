@@ -5,11 +5,13 @@ import type { ServiceProtocol } from './service.ts';
 
 /**
  * sshd, etcd, kube-apiserver, our own metrics, the kubelet: its health check and its API, kube-proxy: its metrics and what load balancers
- * ask, kube-controller-manager, kube-scheduler.
+ * ask, kube-controller-manager, kube-scheduler. And the node's DHCP client: what answers a broadcast is no reply to conntrack, and whoever
+ * has the port would have it.
  */
 export const DEFAULT_RESERVED_HOST_PORTS = [
   ...['TCP/22', 'TCP/2379', 'TCP/2380', 'TCP/6443', 'TCP/9410', 'TCP/9411', 'TCP/9412', 'TCP/9413'],
   ...['TCP/10248', 'TCP/10249', 'TCP/10250', 'TCP/10256', 'TCP/10257', 'TCP/10259'],
+  ...['UDP/68', 'UDP/546'],
 ].join(',');
 
 const NONE = 'none';

@@ -237,7 +237,7 @@ describe('nobody loses a port', () => {
     expect(balancersOf(of).join()).toContain('"172.30.0.2:80"');
   });
 
-  it.each(['TCP/22:22', 'TCP/10250:1', 'TCP/6443:1'])('that is reserved: %s', (what) => {
+  it.each(['TCP/22:22', 'TCP/10250:1', 'TCP/6443:1', 'UDP/68:68', 'UDP/546:1'])('that is reserved: %s', (what) => {
     expect(refused(cluster(), what)).toEqual(['it is reserved']);
   });
 
