@@ -1,5 +1,5 @@
 /**
- * `make test`: the test lanes of docs/testing.md in three rows, as they share the machine. Every lane runs, also after one that
+ * `make test`: the test lanes of docs/testing.md in two rows, as they share the machine. Every lane runs, also after one that
  * failed. Names of lanes as arguments run only those.
  */
 import { execFile, spawn } from 'node:child_process';
@@ -102,7 +102,7 @@ const run = async (lane: Lane): Promise<Outcome> => {
 const vitest = async (lane: Lane): Promise<number> => {
   const args = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile(lane)}`];
   const child = spawn(process.execPath, ['--run', `test:${lane}`, '--', ...args], {
-    stdio: ROWS[0].some((first) => first === lane) ? ['ignore', 'inherit', 'inherit'] : ['ignore', 'pipe', 'pipe'],
+    stdio: ROWS[1].some((beside) => beside === lane) ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
   });
   // Several lanes in one output: of these every line says so.
   for (const output of [child.stdout, child.stderr]) {
