@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../../base/clock.ts';
 import type { ClusterConnection } from '../config/types.ts';
 import { runExchange, type Wire } from './exchange.ts';
 import { createHttp1Wire } from './http1-wire.ts';
+import { createHttp2Wire } from './http2-wire.ts';
 import { replacingStale } from './stale-connection.ts';
 import { targetOf } from './target.ts';
 import type { Transport, TransportRequest, TransportResponse } from './types.ts';
@@ -44,7 +45,7 @@ export const createHttpTransport = ({
   lostAddresses,
   mayWrite,
 }: HttpTransportOptions): Transport => {
-  const wire = createHttp1Wire(targetOf(connection.server), connection);
+  const wire = createWire(connection, clock);
   const context = { connection, timeoutMs, clock, wire, mayWrite };
   lostAddresses?.((address) => wire.dropFrom(address));
   const send = (request: TransportRequest, signal: AbortSignal | undefined) =>
@@ -58,6 +59,13 @@ export const createHttpTransport = ({
     },
     close: () => wire.close(),
   };
+};
+
+/** Proxies are Node's business, which has them for HTTP/1.1 only. */
+const createWire = (connection: ClusterConnection, clock: Clock): Wire => {
+  const target = targetOf(connection.server);
+  const http1 = createHttp1Wire(target, connection);
+  return target.secure && connection.proxyUrl === undefined ? createHttp2Wire({ target, http1, clock }) : http1;
 };
 
 const exchange = async (
