@@ -35,7 +35,7 @@ describe.each(PROTOCOLS)('%s', (protocol) => {
       const transport = transportTo(await serve(() => {}), {}, 50);
       await expect(get(transport)).rejects.toMatchObject({ code: 'ERR_KUBE_TIMEOUT' });
       const slow = await serve((_, outgoing) => void outgoing.write('begin'));
-      const response = await get(transportTo(slow, {}, 50));
+      const response = await get(transportTo(slow, {}, 500));
       await expect(text(response)).rejects.toMatchObject({ code: 'ERR_KUBE_TIMEOUT' });
     });
 
@@ -97,10 +97,10 @@ describe.each(PROTOCOLS)('%s', (protocol) => {
           closed = true;
         });
       });
-      const transport = transportTo(server, {}, 50);
+      const transport = transportTo(server, {}, 500);
       const { body } = await transport.send({ method: 'GET', path: '/', headers: {}, streaming: true });
       const chunks = body[Symbol.asyncIterator]();
-      await new Promise((resolve) => setTimeout(resolve, 120));
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
       write('late');
       expect(Buffer.from((await chunks.next()).value).toString()).toBe('late');
       await chunks.return?.();
