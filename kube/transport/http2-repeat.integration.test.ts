@@ -137,6 +137,8 @@ describe('a connection that is lost', () => {
     await send('GET');
     cut();
     await vi.waitUntil(() => sessions[0]?.destroyed);
+    // The client has the news, too.
+    await new Promise((resolve) => setTimeout(resolve, 200));
     expect(await send('POST')).toBe('ok');
     expect(await text(await get(transport))).toBe('ok');
     expect(sessions).toHaveLength(2);
