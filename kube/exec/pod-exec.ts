@@ -10,6 +10,7 @@ import { statusError } from '../client/responses.ts';
 import type { ClusterConnection } from '../config/types.ts';
 import { isUnauthorized, KubeError } from '../errors.ts';
 import { createAgents } from '../transport/agents.ts';
+import { targetOf } from '../transport/target.ts';
 import { EXEC_PROTOCOLS, exitStatusOf, readMessage } from './channels.ts';
 import type { ExecCommand, ExecOutput, PodExec } from './types.ts';
 
@@ -20,7 +21,7 @@ export interface PodExecOptions {
 }
 
 export const createPodExec = (connection: ClusterConnection, options: PodExecOptions): PodExec => {
-  const agents = createAgents(connection);
+  const agents = createAgents(targetOf(connection.server), connection);
   const run: PodExec['run'] = async (command, output, signal) => {
     const { credentials } = connection;
     const [headers, tls] = await Promise.all([credentials.headers(), credentials.tls()]);

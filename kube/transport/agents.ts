@@ -1,9 +1,9 @@
-/** Connection pools: one per set of TLS material, so that rotated certificates are used by new connections. */
+/** Connection pools of HTTP/1.1: one per set of TLS material, so that rotated certificates are used by new connections. */
 import http, { type ClientRequest, type RequestOptions } from 'node:http';
-import type https from 'node:https';
 import type { Socket } from 'node:net';
 import type { ClusterConnection, TlsMaterial } from '../config/types.ts';
-import { KubeError } from '../errors.ts';
+import type { Target } from './target.ts';
+import { withoutUndefined } from './tls-options.ts';
 
 /**
  * How long an unused connection is kept: less than API servers do (90 s and more), so that it is us who close it and a
@@ -31,9 +31,7 @@ export interface Agents {
   close(): void;
 }
 
-/** @throws KubeError ERR_KUBE_CONFIG when the server's address is not one */
-export const createAgents = (connection: ClusterConnection): Agents => {
-  const target = targetOf(connection.server);
+export const createAgents = (target: Target, connection: ClusterConnection): Agents => {
   let current: { readonly tls: TlsMaterial; readonly pools: Pools } | undefined;
   return {
     for: (tls, streaming) => {
@@ -64,26 +62,6 @@ const closeIdle = ({ freeSockets }: http.Agent): void => {
 const socketsOf = ({ sockets, freeSockets }: http.Agent): Socket[] =>
   [sockets, freeSockets].flatMap((byHost) => Object.values(byHost).flatMap((some) => some ?? []));
 
-interface Target {
-  readonly secure: boolean;
-  readonly prefix: string;
-  readonly options: RequestOptions;
-}
-
-const targetOf = (server: string): Target => {
-  if (server.startsWith('unix:')) {
-    return { secure: false, prefix: '', options: { socketPath: server.slice('unix:'.length), host: 'localhost' } };
-  }
-  const url = URL.parse(server);
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    throw new KubeError('ERR_KUBE_CONFIG', `"${server}" is not the address of an API server (http:, https: or unix:)`);
-  }
-  const secure = url.protocol === 'https:';
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
-  return { secure, prefix: url.pathname.replace(/\/+$/, ''), options: { host, port } };
-};
-
 const createPools = (target: Target, tls: TlsMaterial, proxyUrl: string | undefined): Pools => ({
   requests: createPool(target, tls, { keepAlive: true, timeout: IDLE_MS, maxSockets: MAX_SOCKETS, ...proxy(proxyUrl) }),
   // A connection is of no use to others after a watch. TCP keep-alive finds out that the server is gone.
@@ -100,6 +78,3 @@ const createPool = ({ secure, prefix, options }: Target, tls: TlsMaterial, pooli
   const { request } = secured ?? http;
   return { agent, start: (own) => request({ ...options, ...own, path: `${prefix}${own.path ?? ''}` }) };
 };
-
-const withoutUndefined = (tls: TlsMaterial): https.AgentOptions =>
-  Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined));
