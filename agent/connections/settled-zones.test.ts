@@ -54,3 +54,13 @@ it('a row that changes is not settled', () => {
   zones.due([update], { names, rows: rows(1) }, 0);
   expect(zones.due([update], { names, rows: rows(2) }, 200)).toEqual({ due: [], nextMs: 200 });
 });
+
+it('keeps the limit of what OVN has no more for ten seconds, each time anew', () => {
+  const zones = new SettledZones();
+  const here = { names, rows: new Map([[3, { uuid: 'row' as Uuid, limit: 8, writtenFor: 'red_a' }]]) };
+  const orphan: ZoneChange = { kind: 'remove', zone: 3, isOrphan: true };
+  expect(zones.due([orphan], here, 1000)).toEqual({ due: [], nextMs: 10_000 });
+  expect(zones.due([], here, 9000)).toEqual({ due: [], nextMs: undefined });
+  expect(zones.due([orphan], here, 12_000)).toEqual({ due: [], nextMs: 10_000 });
+  expect(zones.due([orphan], here, 22_000)).toEqual({ due: [orphan], nextMs: undefined });
+});

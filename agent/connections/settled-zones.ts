@@ -16,9 +16,13 @@ interface ZoneState {
 /** ovn-controller's next round without news takes some milliseconds. */
 const SETTLED_MS = 200;
 const LONGEST_MS = 5000;
+/** While the northbound database is filled again, what a zone had it keeps. */
+const ORPHAN_MS = 10_000;
 
 export class SettledZones {
   readonly #states = new Map<number, ZoneState>();
+  /** Since when they are. */
+  #orphans: ReadonlyMap<number, number> = new Map();
 
   /** @param now monotonic milliseconds @returns what may be written now, and in how many milliseconds there is more; undefined: never */
   due(
@@ -27,11 +31,15 @@ export class SettledZones {
     now: number,
   ): { readonly due: readonly ZoneChange[]; readonly nextMs: number | undefined } {
     for (const zone of this.#states.keys()) if (!names.has(zone)) this.#states.delete(zone);
+    this.#orphans = new Map(
+      changes.flatMap((change) =>
+        isOrphaned(change) ? [[change.zone, this.#orphans.get(change.zone) ?? now] as const] : [],
+      ),
+    );
     const due: ZoneChange[] = [];
     let nextMs: number | undefined;
     for (const change of changes) {
-      const { since, wait } = this.#see(change.zone, names.get(change.zone), rows.get(change.zone), now);
-      const left = change.kind === 'remove' ? 0 : since + wait - now;
+      const left = this.#left(change, { names, rows }, now);
       if (left <= 0) due.push(change);
       else nextMs = Math.min(nextMs ?? left, left);
     }
@@ -45,6 +53,15 @@ export class SettledZones {
     }
   }
 
+  /** Milliseconds that it has to wait. */
+  #left(change: ZoneChange, { names, rows }: Pick<ZonesHere, 'names' | 'rows'>, now: number): number {
+    const { zone, kind } = change;
+    const { since, wait } = this.#see(zone, names.get(zone), rows.get(zone), now);
+    if (kind !== 'remove') return since + wait - now;
+    const orphaned = this.#orphans.get(zone);
+    return orphaned === undefined ? 0 : orphaned + ORPHAN_MS - now;
+  }
+
   #see(zone: number, name: string | undefined, row: LimitedZone | undefined, now: number): ZoneState {
     const what = `${name} ${row?.uuid ?? ''} ${row?.limit ?? ''}`;
     const before = this.#states.get(zone);
@@ -56,3 +73,5 @@ export class SettledZones {
     return state;
   }
 }
+
+const isOrphaned = (change: ZoneChange): boolean => change.kind === 'remove' && change.isOrphan === true;

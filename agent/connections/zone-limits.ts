@@ -75,7 +75,7 @@ const LIMITED = new Set(['Logical_Router', 'Logical_Switch', 'Logical_Switch_Por
 const mayLimit = ({ changes }: ReplicaUpdate): boolean =>
   changes.some(
     ({ table, before, after, columns }) =>
-      LIMITED.has(table) && after !== undefined && (before === undefined || columns.includes('external_ids')),
+      LIMITED.has(table) && (before === undefined || after === undefined || columns.includes('external_ids')),
   );
 
 /** Compares all zones of the node each time: the bridge's map of them arrives as a whole, too. */

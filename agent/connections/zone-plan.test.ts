@@ -78,6 +78,6 @@ it('removes what is ours of zones that are gone, or have no limit any more', () 
   ]);
 });
 
-it('keeps the limit of a zone whose northbound row is not there, or not yet', () => {
-  expect(zoneChanges(here([...RIGHT, ours(5, 8)]))).toEqual([]);
+it('knows a zone whose northbound row is not there, or not yet, from one that has to go', () => {
+  expect(zoneChanges(here([...RIGHT, ours(5, 8)]))).toEqual([{ kind: 'remove', zone: 5, isOrphan: true }]);
 });

@@ -29,7 +29,12 @@ export type ZoneChange =
       readonly limit: number;
       readonly row: Uuid;
     }
-  | { readonly kind: 'remove'; readonly zone: number };
+  | {
+      readonly kind: 'remove';
+      readonly zone: number;
+      /** ovn-controller still has the zone, of a port or router that OVN has no more, or not again yet. */
+      readonly isOrphan?: true;
+    };
 
 /** The entry of `external_ids` of a row that this agent has made, or taken over. */
 export const ZONE_KEY = 'ovn-udn/zone';
@@ -59,8 +64,8 @@ const changeOf = (
     return { kind: 'update', zone, name, limit, row: row.uuid };
   }
   if (row?.writtenFor === undefined) return undefined;
-  // While the northbound database is filled again, what a zone had it keeps.
-  return limit === 'none' || row.writtenFor !== name ? { kind: 'remove', zone } : undefined;
+  if (limit === 'none' || row.writtenFor !== name) return { kind: 'remove', zone };
+  return { kind: 'remove', zone, isOrphan: true };
 };
 
 /** @param datapath the row of Datapath that the integration bridge belongs to @returns of one transaction */
