@@ -1,7 +1,7 @@
 /** The kubelet stand-in with a CNI plugin of its own. Needs root and `make build`. */
 import { rm, writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { PODS } from '../../kube/resources.ts';
+import { NODES, PODS } from '../../kube/resources.ts';
 import { type ManifestObject, type Objects, openSandbox, type Sandbox, startSandbox } from '../index.ts';
 import { untilNothingIsLeft } from '../leaks.ts';
 import { eventually } from '../testing/eventually.ts';
@@ -46,6 +46,10 @@ describe('the node', () => {
         ],
       },
     });
+    const foreign = { type: 'Foreign', status: 'True' };
+    const body = { apiVersion: 'v1', kind: 'Node', metadata: { name: NODE }, status: { conditions: [foreign] } };
+    const patch = { type: 'apply', body, fieldManager: 'other' } as const;
+    await (await sandbox.client()).patch(NODES, { name: NODE }, patch, { subresource: 'status' });
     await objects.wait('node', NODE, 'condition=Ready=False');
     await failOn(files, 'STATUS', '{"cniVersion":"1.1.0","code":50,"msg":"not today"}');
     await installFakeCni(files);
@@ -54,13 +58,14 @@ describe('the node', () => {
     });
     await succeedOn(files, 'STATUS');
     await objects.wait('node', NODE, 'ready');
+    // What other programs say of the node stays.
+    await objects.wait('node', NODE, 'condition=Foreign=True');
   });
 
   it('is registered again when its object is lost', async () => {
     const client = await sandbox.client();
     const { metadata } = await objects.get('node', NODE);
-    const nodes = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
-    await client.delete(nodes, { name: NODE });
+    await client.delete(NODES, { name: NODE });
     await eventually(async () => {
       expect((await objects.get('node', NODE)).metadata.uid).not.toBe(metadata.uid);
     });

@@ -18,6 +18,7 @@ export interface NodeObjectOptions {
 
 const RETRY_MS = 500;
 const MAX_PODS = '250';
+const FIELD_MANAGER = 'kubelet';
 
 /** Until `signal` aborts. */
 export const keepNodeObject = async (options: NodeObjectOptions, signal: AbortSignal): Promise<void> => {
@@ -63,9 +64,14 @@ const writeNode = async ({ client, node, network, version }: NodeObjectOptions):
   await client.create(NODES, { metadata }).catch((error: unknown) => {
     if (!isAlreadyExists(error)) throw error;
   });
-  const body = { metadata: { labels: metadata.labels }, status: statusOf(node, network.current(), version) };
-  await client.patch(NODES, { name }, { type: 'merge', body: { metadata: body.metadata } });
-  await client.patch(NODES, { name }, { type: 'merge', body: { status: body.status } }, { subresource: 'status' });
+  await client.patch(NODES, { name }, { type: 'merge', body: { metadata: { labels: metadata.labels } } });
+  const status = statusOf(node, version);
+  await client.patch(NODES, { name }, { type: 'merge', body: { status } }, { subresource: 'status' });
+  // Conditions of other programs have to stay, and a merge patch would replace the list.
+  const conditions = conditionsOf(network.current());
+  const body = { apiVersion: 'v1', kind: 'Node', metadata: { name }, status: { conditions } };
+  const patch = { type: 'apply', body, fieldManager: FIELD_MANAGER, force: true } as const;
+  await client.patch(NODES, { name }, patch, { subresource: 'status' });
 };
 
 const labelsOf = (name: string): Record<string, string> => ({
@@ -76,26 +82,29 @@ const labelsOf = (name: string): Record<string, string> => ({
 
 const goArchitecture = (): string => ({ x64: 'amd64', arm64: 'arm64' })[arch() as string] ?? arch();
 
-const statusOf = ({ name, addresses }: NodeIdentity, network: NetworkState, version: string): unknown => {
+const conditionsOf = (network: NetworkState): unknown[] => {
   const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
   const condition = (type: string, status: string, reason: string, message: string): unknown => ({
     ...{ type, status, reason, message },
     lastHeartbeatTime: now,
     lastTransitionTime: now,
   });
+  return [
+    condition('MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
+    condition('DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
+    condition('PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
+    network.isReady
+      ? condition('Ready', 'True', 'KubeletReady', 'kubelet is posting ready status')
+      : condition('Ready', 'False', 'KubeletNotReady', `container runtime network not ready: ${network.reason}`),
+  ];
+};
+
+const statusOf = ({ name, addresses }: NodeIdentity, version: string): unknown => {
   const resources = { cpu: String(cpus().length), memory: `${Math.floor(totalmem() / 1024)}Ki`, pods: MAX_PODS };
   return {
     addresses: [...addresses.map((address) => ({ type: 'InternalIP', address })), { type: 'Hostname', address: name }],
     capacity: resources,
     allocatable: resources,
-    conditions: [
-      condition('MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
-      condition('DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
-      condition('PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
-      network.isReady
-        ? condition('Ready', 'True', 'KubeletReady', 'kubelet is posting ready status')
-        : condition('Ready', 'False', 'KubeletNotReady', `container runtime network not ready: ${network.reason}`),
-    ],
     nodeInfo: {
       architecture: goArchitecture(),
       operatingSystem: 'linux',
