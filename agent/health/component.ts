@@ -1,17 +1,13 @@
 /** The parts that a node's networks need beside the agent, and how each stands. */
 
+import { FOLLOWING_COMPONENTS } from '../../api/components.ts';
 import type { ProblemCause } from '../../api/problem-causes.ts';
 import type { Problem } from '../inputs/problem.ts';
 
 /** In the order in which one needs another: what stands first explains what follows. */
 export const COMPONENTS = [
   'api-server',
-  'openvswitch-db',
-  'northbound-db',
-  'southbound-db',
-  'ovs-vswitchd',
-  'ovn-northd',
-  'ovn-controller',
+  ...FOLLOWING_COMPONENTS,
   'uplink',
   'tunnels',
   'mtu',
@@ -39,29 +35,13 @@ export interface TimedHealth extends ComponentHealth {
 }
 
 /** Without them no pod can be added, nothing new is programmed, or nothing leaves the node: no place for new pods. */
-const NEEDED: ReadonlySet<Component> = new Set([
-  'openvswitch-db',
-  'northbound-db',
-  'southbound-db',
-  'ovs-vswitchd',
-  'ovn-northd',
-  'ovn-controller',
-  'uplink',
-]);
+const NEEDED: ReadonlySet<Component> = new Set<Component>([...FOLLOWING_COMPONENTS, 'uplink']);
 
 /** Whether new pods fail on this node. */
 export const isNetworkDown = ({ component, state, allowsPods }: ComponentHealth): boolean =>
   state === 'failed' && NEEDED.has(component) && !allowsPods;
 
-/** Who has to follow for a change of the northbound database to have an effect. */
-const FOLLOWING: ReadonlySet<Component> = new Set([
-  'openvswitch-db',
-  'northbound-db',
-  'southbound-db',
-  'ovs-vswitchd',
-  'ovn-northd',
-  'ovn-controller',
-]);
+const FOLLOWING: ReadonlySet<Component> = new Set(FOLLOWING_COMPONENTS);
 
 /** Why what is written may have no effect: the message of the first that others need. Undefined: everybody follows. */
 export const failureToFollow = (health: readonly ComponentHealth[]): string | undefined =>

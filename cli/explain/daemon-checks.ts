@@ -1,5 +1,6 @@
 /** Daemons of the node that fail: what is found here may not be in effect, and who has stopped is not asked. */
 import type { ComponentStatus } from '../../api/agent-status.ts';
+import { FOLLOWING_COMPONENTS } from '../../api/components.ts';
 import { type Check, unknown } from './check.ts';
 import type { ExplainSources } from './sources.ts';
 
@@ -12,14 +13,7 @@ export const failedDaemons = async ({ agent }: Pick<ExplainSources, 'agent'>): P
   }
 };
 
-const FOLLOWING: ReadonlySet<string> = new Set([
-  'openvswitch-db',
-  'northbound-db',
-  'southbound-db',
-  'ovs-vswitchd',
-  'ovn-northd',
-  'ovn-controller',
-]);
+const FOLLOWING: ReadonlySet<string> = new Set(FOLLOWING_COMPONENTS);
 
 /** What was in effect before they failed is so still: whether later changes are cannot be told. */
 export const daemonChecks = (failed: readonly ComponentStatus[]): readonly Check[] =>
