@@ -82,6 +82,23 @@ it.each([
   ['another error', new Error('other'), false],
 ])('%s', (_, error, away) => expect(isAway(error)).toBe(away));
 
+it('a server that answers nobody in time is away until it answers', async () => {
+  const { clock, outage } = setup();
+  const late = new KubeError('ERR_KUBE_TIMEOUT', 'no complete answer within 30000 ms');
+  outage.answered();
+  await clock.advance(19_000);
+  outage.answered(late);
+  expect(outage.since).toBeUndefined();
+  await clock.advance(11_000);
+  outage.answered(late);
+  const since = clock.wall();
+  await clock.advance(30_000);
+  outage.answered(late);
+  expect([outage.since, outage.endedAt]).toEqual([since, undefined]);
+  outage.answered();
+  expect([outage.since, outage.endedAt]).toEqual([undefined, clock.wall()]);
+});
+
 it('remembers since when the server has not known who asks, until it does', () => {
   const { clock, outage } = setup();
   const denied = new KubeError('ERR_KUBE_STATUS', 'Unauthorized', { status: 401 });

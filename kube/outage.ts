@@ -14,7 +14,10 @@ export interface Outage {
    * another one, after `atMostMs`, or when the signal aborts.
    */
   wait(atMostMs: number, signal?: AbortSignal): Promise<void>;
-  /** The server has answered, with what was asked for or with an error. */
+  /**
+   * The server has answered, with what was asked for or with an error. Or it has not within the time that a request has: such a server is
+   * away too when nobody else got an answer meanwhile, but nobody waits for another one.
+   */
   answered(error?: unknown): void;
   /** Since when nobody has got an answer, in milliseconds since the epoch; undefined: the last who asked got one. */
   readonly since: number | undefined;
@@ -32,11 +35,16 @@ export interface OutageOptions {
   readonly random?: (() => number) | undefined;
 }
 
+/** Longer than any program goes without an answer that a server gives: agents renew their report after 13 s. */
+const SILENT_MS = 20_000;
 const TRY = { minMs: 250, maxMs: 1_000 };
 const SPREAD_MS = 500;
 
 /** The connection failed or there was none. A server that is slow or overloaded is not away: those wait for themselves. */
 export const isAway = (error: unknown): boolean => error instanceof KubeError && error.code === 'ERR_KUBE_NETWORK';
+
+/** It hangs, or packets to it are lost without a word. */
+const isLate = (error: unknown): boolean => error instanceof KubeError && error.code === 'ERR_KUBE_TIMEOUT';
 
 /** One for all that use a server. */
 export const createOutage = ({ clock = systemClock, random = Math.random }: OutageOptions = {}): Outage => {
@@ -48,6 +56,7 @@ export const createOutage = ({ clock = systemClock, random = Math.random }: Outa
   let endedAt: number | undefined;
   let hasServed = false;
   let cancelTry: (() => void) | undefined;
+  let answeredAt = clock.monotonic();
 
   const tryLater = (): void => {
     if (cancelTry !== undefined) return;
@@ -100,6 +109,11 @@ export const createOutage = ({ clock = systemClock, random = Math.random }: Outa
         tryLater();
       }),
     answered: (error) => {
+      if (isLate(error)) {
+        if (clock.monotonic() - answeredAt >= SILENT_MS) since ??= clock.wall();
+        return;
+      }
+      answeredAt = clock.monotonic();
       unauthorizedSince = isUnauthorized(error) ? (unauthorizedSince ?? clock.wall()) : undefined;
       if (error === undefined) hasServed = true;
       tries = 0;

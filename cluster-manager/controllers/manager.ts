@@ -326,7 +326,7 @@ const startControllers = (
       nadReconciler(context, users, (touched) => touch({ ...context, waiters }, touched)),
     ),
     node: createQueue('node', nodeReconciler(context)),
-    silence: createQueue('silence', silenceReconciler({ ...context, freshness })),
+    silence: createQueue('silence', silenceReconciler({ ...context, freshness, outage })),
     pod: createQueue('pod', podReconciler(context, waiters)),
     claim: createQueue('claim', claimReconciler(context)),
     slice: createQueue('slice', sliceReconciler(context)),

@@ -86,6 +86,21 @@ it('nobody is silent who could not reach the server', async () => {
   expect([freshness.isStale('n1'), silent]).toEqual([true, ['n1']]);
 });
 
+it('nor who is found out to have been kept from it by a server that hung: he is asked about again', async () => {
+  const { clock, silent, freshness, renew, outage } = setUp();
+  renew('n1');
+  await clock.advance(LEASE_MS);
+  expect([freshness.isSilent('n1'), silent]).toEqual([true, ['n1']]);
+  outage.endedAt = clock.wall();
+  expect(freshness.isSilent('n1')).toBe(false);
+  await clock.advance(LEASE_MS - 1);
+  expect([freshness.isSilent('n1'), freshness.isStale('n1'), silent]).toEqual([false, true, ['n1']]);
+  await clock.advance(1);
+  expect([freshness.isSilent('n1'), silent]).toEqual([true, ['n1', 'n1']]);
+  renew('n1');
+  expect([freshness.isSilent('n1'), freshness.isStale('n1')]).toEqual([false, false]);
+});
+
 it('one that is never renewed, as agents of before write it, counts until it changes', async () => {
   const { clock, freshness, put } = setUp();
   put('n1', undefined);

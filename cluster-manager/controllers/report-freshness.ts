@@ -15,13 +15,18 @@ export interface ReportFreshness {
   /** Of each change of a report, also of those that are there at the start. */
   follow(change: Change<ReportFacts>): void;
   isStale(node: string): boolean;
-  /** We have heard nothing for as long ourselves: the agent has stopped, whatever clocks say. */
+  /**
+   * We have heard nothing for as long ourselves: the agent has stopped, whatever clocks say. Where the server turns out to have been away
+   * meanwhile, it is not yet, and `onSilent` comes again when it is.
+   */
   isSilent(node: string): boolean;
 }
 
 interface Renewal {
   due: number;
   leaseMs: number;
+  /** It was not renewed in time. */
+  isOver: boolean;
   readonly cancel: () => void;
 }
 
@@ -48,17 +53,18 @@ export const createReportFreshness = (
   /** One timer for each node, which looks when it is due: renewals are frequent, and none sets a timer. */
   const watch = (node: string, due: number, leaseMs: number): void => {
     const cancel = clock.schedule(Math.max(0, due - clock.monotonic()), () => {
-      const known = renewals.get(node) ?? { due, leaseMs };
+      const known = renewals.get(node);
+      if (known === undefined) return;
       const now = Math.max(known.due, clock.monotonic() + withheldMs(known.leaseMs));
       if (now > clock.monotonic()) return watch(node, now, known.leaseMs);
-      renewals.delete(node);
+      known.isOver = true;
       if (!stale.has(node)) {
         stale.add(node);
         onChange(node);
       }
       onSilent(node);
     });
-    renewals.set(node, { due, leaseMs, cancel });
+    renewals.set(node, { due, leaseMs, isOver: false, cancel });
   };
   /** How long an agent that could not reach the server has to be given. */
   const withheldMs = (leaseMs: number): number => {
@@ -69,7 +75,13 @@ export const createReportFreshness = (
 
   return {
     isStale: (node) => stale.has(node),
-    isSilent: (node) => stale.has(node) && !renewals.has(node),
+    isSilent: (node) => {
+      const known = renewals.get(node);
+      if (known === undefined || !known.isOver || !stale.has(node)) return false;
+      const inMs = withheldMs(known.leaseMs);
+      if (inMs > 0) watch(node, clock.monotonic() + inMs, known.leaseMs);
+      return inMs === 0;
+    },
     follow: ({ key, before, after }) => {
       if (after?.renewal === undefined || signal.aborted) {
         forget(key);
@@ -80,7 +92,7 @@ export const createReportFreshness = (
       if (before?.renewal?.at === at) return;
       const known = renewals.get(key);
       const due = clock.monotonic() + leaseMs;
-      if (known === undefined) watch(key, due, leaseMs);
+      if (known === undefined || known.isOver) watch(key, due, leaseMs);
       else Object.assign(known, { due, leaseMs });
       if (before === undefined && at + leaseMs < clock.wall()) stale.add(key);
       else if (stale.delete(key)) onChange(key);

@@ -6,6 +6,7 @@
 import { isOfAgent, isOfSilentNode, NETWORK_UNAVAILABLE, SILENT_NODE_REASONS } from '../../api/node-condition.ts';
 import { isNotFound, isReplaced } from '../../kube/errors.ts';
 import { type NodeConditionFacts, readNodeCondition } from '../../kube/node-condition.ts';
+import { isAway, type Outage } from '../../kube/outage.ts';
 import { NODES } from '../../kube/resources.ts';
 import type { NodeFacts } from '../facts/node-facts.ts';
 import type { ReportFreshness } from './report-freshness.ts';
@@ -13,18 +14,25 @@ import type { ControllerContext, Reconcile } from './types.ts';
 
 interface SilenceContext extends ControllerContext {
   readonly freshness: Pick<ReportFreshness, 'isSilent'>;
+  readonly outage: Pick<Outage, 'answered'>;
 }
 
 export const silenceReconciler =
-  ({ caches, client, writer, problems, clock, freshness }: SilenceContext): Reconcile =>
+  ({ caches, client, writer, problems, clock, freshness, outage }: SilenceContext): Reconcile =>
   async (name, signal) => {
     const node = caches.nodes.get(name);
     if (node === undefined) return;
-    const isSilent = freshness.isSilent(name);
-    const regarding = { apiVersion: 'v1', kind: 'Node', name, uid: node.uid };
-    problems.report(regarding, SILENT_NODE_REASONS.notReporting, isSilent && !node.isExcluded ? [NOT_REPORTING] : []);
-    if (!isSilent) return;
-    const before = await readNodeCondition(client, name, NETWORK_UNAVAILABLE, signal);
+    const report = (messages: readonly string[]): void =>
+      problems.report(
+        { apiVersion: 'v1', kind: 'Node', name, uid: node.uid },
+        SILENT_NODE_REASONS.notReporting,
+        messages,
+      );
+    if (!freshness.isSilent(name)) return report([]);
+    const before = await answeredOr(outage, () => readNodeCondition(client, name, NETWORK_UNAVAILABLE, signal));
+    // A server that hangs tells nobody: that agents could not renew their reports either, this question may be the first to find out.
+    if (!freshness.isSilent(name)) return;
+    report(node.isExcluded ? [] : [NOT_REPORTING]);
     const verdict = silentVerdict(node, before);
     if (verdict === undefined) return;
     const now = new Date(clock.wall()).toISOString().replace(/\.[0-9]+Z$/, 'Z');
@@ -37,6 +45,17 @@ export const silenceReconciler =
       if (!isNotFound(error) && !isReplaced(error)) throw error;
     }
   };
+
+const answeredOr = async <Answer>(outage: Pick<Outage, 'answered'>, ask: () => Promise<Answer>): Promise<Answer> => {
+  try {
+    const answer = await ask();
+    outage.answered();
+    return answer;
+  } catch (error) {
+    if (!isAway(error)) outage.answered(error);
+    throw error;
+  }
+};
 
 const NOT_REPORTING =
   'udn-agent has stopped reporting: nothing programs the networks of new pods on this node. Check its pod, and whether it reaches the API server';
