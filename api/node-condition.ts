@@ -8,6 +8,8 @@ export const NETWORK_UNAVAILABLE = 'NetworkUnavailable';
 /** Of the agent: packets of a network do not fit the tunnels of the node. Small ones pass, so it keeps no pod away. */
 export const NETWORK_MTU_TOO_LARGE = 'NetworkMTUTooLarge';
 
+export const OUR_CONDITIONS: readonly string[] = [NETWORK_UNAVAILABLE, NETWORK_MTU_TOO_LARGE];
+
 /** Reasons of the agent, False and True. The cluster manager knows by them whose condition it replaces. */
 export const AGENT_REASONS = {
   up: 'OVNUDNIsUp',

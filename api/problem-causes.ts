@@ -229,8 +229,9 @@ export const PROBLEM_CAUSES = {
     next: 'delete or merge policies of that tier, or move the named one forward by its priority: docs/admin-policy.md',
   },
   'port-removed': {
-    summary: 'ports of running pods were removed from Open vSwitch: the pods have no network',
-    next: 'recreate these pods; find who removed the ports or the bridge: ovs-vsctl del-port, a service that resets Open vSwitch',
+    summary:
+      'ports of running pods were removed from Open vSwitch and could not be added again: the pods have no network',
+    next: 'the message says why; recreate these pods if it does not end, and find who removed the ports or the bridge: ovs-vsctl del-port, a service that resets Open vSwitch',
     follows: ['database-unreachable'],
   },
   'primary-taken': {

@@ -170,7 +170,10 @@ export interface PodFilter {
  * By the names of ports: the place of a network in the pod's annotation is another one when that is edited. While a
  * node has no subnet of a network, filters there stay as they are: whose MACs are its infrastructure’s is not known.
  */
-export const filtersOf = (plugged: readonly PluggedPort[], known: KnownPods): PodFilter[] =>
+export const filtersOf = (
+  plugged: readonly Pick<PluggedPort, 'name' | 'podUid' | 'logicalPort'>[],
+  known: KnownPods,
+): PodFilter[] =>
   plugged.flatMap(({ name: hostName, podUid, logicalPort }) => {
     const attachments = known.get(podUid);
     if (attachments === undefined) return [];

@@ -6,6 +6,7 @@ import { formatVersionResult } from '../../api/cni/version.ts';
 import { CNI_NETWORK_NAME } from '../../api/names.ts';
 import { messageOf } from '../../base/error-message.ts';
 import { type PodAttachments, requestedDefaultRoute } from '../model/attachments.ts';
+import { podKey } from '../model/facts.ts';
 import type { MultiNetwork } from '../model/view.ts';
 import { foreignNetwork } from './attachments/foreign-status.ts';
 import type { NetworkStatusKeeper } from './attachments/status-keeper.ts';
@@ -18,6 +19,7 @@ import { rangesOfOurs } from './foreign/overlap.ts';
 import type { PluginHost } from './foreign/plugin-host.ts';
 import { collectGarbage, removeOrphans } from './garbage.ts';
 import { PodLanes } from './lanes.ts';
+import type { LostInterfaces } from './lost-ports.ts';
 import { CniTimer, type ObserveCni } from './phases.ts';
 import { hostNames, type Plumbing, plumbingOf } from './plumbing.ts';
 import { PodFailures } from './pod-failures.ts';
@@ -66,6 +68,29 @@ export class CniHandler {
   removeOrphans(pods: ReadonlySet<string>, signal: AbortSignal): Promise<string[]> {
     const { interfaces, ports } = this.#options;
     return removeOrphans({ interfaces, ports, pods, busy: this.#lanes.sandboxes() }, signal);
+  }
+
+  /**
+   * Plugs interfaces of a pod again whose ports another program has taken away.
+   * @throws CniError when the pod is not to have one of them any more, it takes longer than ADD would wait, or the runtime calls
+   */
+  async replug({ pod, sandbox, links }: LostInterfaces, signal: AbortSignal): Promise<void> {
+    const call = { pod: podKey(pod), sandbox, command: 'replug' } as const;
+    await this.#lanes.run(call, (both) => this.#replug({ pod, sandbox, links }, both), signal);
+  }
+
+  async #replug({ pod, sandbox, links }: LostInterfaces, signal: AbortSignal): Promise<void> {
+    const attachments = this.#options.registry.get(podKey(pod));
+    if (attachments?.pod.uid !== pod.uid) throw new CniError('podGone', 'the pod is gone');
+    const datapath = { txChecksum: !this.#options.ports.isUserspace() };
+    const { ports } = plumbingOf(attachments, { id: sandbox, netns: '' }, datapath);
+    const lost = ports.filter(({ name }) => links.includes(name));
+    if (lost.length < links.length) {
+      const { refused, waitingFor } = attachments;
+      const why = refused ?? waitingFor ?? 'it selects other networks than it was started with';
+      throw new CniError('networkNotReady', why);
+    }
+    await this.#plumber.replug(lost, attachments, signal);
   }
 
   /** A call is waiting or under way. */

@@ -1,6 +1,6 @@
 /**
  * Orders the calls about one pod: one at a time, in the order in which they came. A call that makes a waiting ADD
- * pointless ends it: a DEL of the same sandbox, or an ADD of a newer one.
+ * pointless ends it: a DEL of the same sandbox, or an ADD of a newer one. What the agent does by itself about a pod is ordered with them.
  */
 import { CniError } from '../../api/cni/error.ts';
 import { MultiMap } from '../../base/multi-map.ts';
@@ -9,7 +9,8 @@ export interface LaneCall {
   /** `namespace/name` */
   readonly pod: string;
   readonly sandbox: string;
-  readonly command: 'ADD' | 'DEL' | 'CHECK';
+  /** `replug`: the agent's own; as pointless as an ADD. */
+  readonly command: 'ADD' | 'DEL' | 'CHECK' | 'replug';
 }
 
 interface Running extends LaneCall {
@@ -54,7 +55,7 @@ export class PodLanes {
 
   #endPointless({ pod, sandbox, command }: LaneCall): void {
     for (const other of this.#calls.get(pod)) {
-      if (other.command !== 'ADD') continue;
+      if (other.command !== 'ADD' && other.command !== 'replug') continue;
       const isSame = other.sandbox === sandbox;
       if (command === 'DEL' && isSame) other.controller.abort(superseded(`DEL of sandbox ${sandbox}`));
       if (command === 'ADD' && !isSame) other.controller.abort(superseded(`ADD of sandbox ${sandbox}`));

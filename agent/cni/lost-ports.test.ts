@@ -1,18 +1,25 @@
 import { expect, it } from 'vitest';
+import { CniError } from '../../api/cni/error.ts';
 import { createFakeClock } from '../../base/testing/fake-clock.ts';
-import { type LostPortsOptions, watchLostPorts } from './lost-ports.ts';
+import { type LostInterfaces, type LostPortsOptions, watchLostPorts } from './lost-ports.ts';
 import { formatAlias } from './plumbing.ts';
 
-const linkOf = (containerId: string, podUid: string) => ({
-  alias: formatAlias({ containerId, interfaceName: 'eth0', podUid }),
+const linkOf = (containerId: string, podUid: string, index = 1, interfaceName = 'eth0') => ({
+  index,
+  name: `${containerId}_${interfaceName}`,
+  alias: formatAlias({ containerId, interfaceName, podUid }),
 });
 
-const setUp = async () => {
+const SOON = 500;
+
+const setUp = async (state = {}) => {
   const clock = createFakeClock();
   const port = { podUid: 'u1', interfaceName: 'eth0' };
-  const node = { ports: [port], isReady: true, busy: '', links: [linkOf('c1', 'u1')], reads: 0 };
+  const node = { ports: [port], isReady: true, busy: '', links: [linkOf('c1', 'u1')], reads: 0, refusal: '' };
+  Object.assign(node, state);
   const reported: string[] = [];
-  let gone = (): void => undefined;
+  const replugged: string[] = [];
+  let gone = (_: readonly string[]): void => undefined;
   const options: Record<keyof LostPortsOptions, unknown> = {
     netlink: {
       read: () => {
@@ -23,47 +30,100 @@ const setUp = async () => {
     ports: { all: () => node.ports, isReady: () => node.isReady },
     pods: () => [{ pod: { namespace: 'red', name: 'a', uid: 'u1' } }],
     isBusy: (sandbox: string) => sandbox === node.busy,
-    onPortsGone: (listener: () => void) => {
+    onPortsGone: (listener: typeof gone) => {
       gone = listener;
       return () => undefined;
     },
     clock,
+    replug: ({ links }: LostInterfaces) => {
+      if (node.refusal === 'gone') return Promise.reject(new CniError('podGone', 'a DEL came'));
+      if (node.refusal !== '') return Promise.reject(new Error(node.refusal));
+      node.ports = [port];
+      replugged.push(links.join(' '));
+      return Promise.resolve();
+    },
+    onReplugged: (pods: readonly LostInterfaces[]) => reported.push(`again: ${pods.map(({ pod }) => pod.name)}`),
     report: ({ name }: { name: string }, message: string) => reported.push(`${name}: ${message}`),
     onError: (error: unknown) => reported.push(String(error)),
   };
   const lost = watchLostPorts(options as LostPortsOptions);
-  const looks = (count: number) => clock.advance(count * 10_000);
-  await looks(1);
-  return { node, port, lost, looks, reported, gone: () => gone() };
+  await clock.advance(SOON);
+  const after = (milliseconds: number) => clock.advance(milliseconds);
+  return { node, port, lost, after, reported, replugged, gone: (...sandboxes: string[]) => gone(sandboxes) };
 };
 
-it('a pod whose port was taken away is reported once, until it has one again', async () => {
-  const { node, port, lost, looks, reported, gone } = await setUp();
+it('a pod whose port was taken away gets it again when it was seen without it twice', async () => {
+  const { node, after, reported, replugged, gone, lost } = await setUp();
   node.ports = [];
-  gone();
-  await looks(1);
-  expect(lost.problems()).toEqual([]);
-  await looks(3);
-  const message = 'its ports in Open vSwitch were removed, and it has no network any more on eth0: recreate the pod';
+  gone('c1');
+  await after(SOON);
+  expect(replugged).toEqual([]);
+  await after(SOON);
+  expect(replugged).toEqual(['c1_eth0']);
+  expect([reported, lost.problems()]).toEqual([['again: a'], []]);
+});
+
+it('one that lost it while the agent was away gets it, too', async () => {
+  const { replugged, after } = await setUp({ ports: [] });
+  await after(SOON);
+  expect(replugged).toEqual(['c1_eth0']);
+});
+
+it('a port that cannot be added again is reported once for each reason, until it is there', async () => {
+  const { node, port, lost, after, reported, gone } = await setUp();
+  Object.assign(node, { ports: [], refusal: 'no bridge' });
+  gone('c1');
+  await after(60_000);
+  const message =
+    'its ports in Open vSwitch were removed, and it has no network any more on eth0: they could not be added again: no bridge';
   expect(lost.problems()).toEqual([{ object: 'Pod/red/a', message, cause: 'port-removed' }]);
   expect(reported).toEqual([`a: ${message}`]);
   node.ports = [port];
-  await looks(1);
+  await after(10_000);
   expect(lost.problems()).toEqual([]);
 });
 
-it('reads links only when ports have gone, and while a pod lacks one', async () => {
-  const { node, port, looks, gone } = await setUp();
-  await looks(10);
+it('one that the runtime deletes meanwhile is neither reported nor plugged', async () => {
+  const { node, lost, after, reported, gone } = await setUp();
+  Object.assign(node, { ports: [], refusal: 'gone' });
+  gone('c1');
+  await after(60_000);
+  expect([reported, lost.problems()]).toEqual([[], []]);
+});
+
+it('all interfaces of the latest sandbox, and none of an earlier one', async () => {
+  const { node, after, replugged, gone } = await setUp();
+  Object.assign(node, {
+    ports: [],
+    links: [linkOf('c2', 'u1', 8), linkOf('c2', 'u1', 9, 'net1'), linkOf('c1', 'u1', 3)],
+  });
+  gone('c2');
+  await after(2 * SOON);
+  expect(replugged).toEqual(['c2_eth0 c2_net1']);
+});
+
+it('reads links only when ports have gone that no call is about, and while a pod lacks one', async () => {
+  const { node, after, gone } = await setUp();
+  node.busy = 'c0';
+  gone('c0');
+  await after(60_000);
   expect(node.reads).toBe(1);
+  Object.assign(node, { ports: [], refusal: 'no bridge' });
+  gone('c1');
+  gone('c1', 'c0');
+  await after(2 * SOON + 20_000);
+  expect(node.reads).toBe(5);
+});
+
+it('ports that go during a look are looked at after it', async () => {
+  const { node, after, replugged, gone } = await setUp();
   node.ports = [];
-  gone();
-  gone();
-  await looks(5);
-  expect(node.reads).toBe(6);
-  node.ports = [port];
-  await looks(10);
-  expect(node.reads).toBe(7);
+  gone('c1');
+  const looking = after(SOON);
+  gone('c1');
+  await looking;
+  await after(SOON);
+  expect(replugged).toEqual(['c1_eth0']);
 });
 
 it.each([
@@ -72,9 +132,9 @@ it.each([
   ['its link has gone with its sandbox', { links: [] }],
   ['the link is no pod’s that is known', { links: [linkOf('c0', 'gone')] }],
 ])('not while %s', async (_, state) => {
-  const { node, lost, looks, reported, gone } = await setUp();
+  const { node, lost, after, reported, replugged, gone } = await setUp();
   Object.assign(node, { ports: [] }, state);
-  gone();
-  await looks(5);
-  expect([lost.problems(), reported]).toEqual([[], []]);
+  gone('c1', 'c2');
+  await after(50_000);
+  expect([lost.problems(), reported, replugged]).toEqual([[], [], []]);
 });

@@ -1,14 +1,24 @@
 /**
- * Pods that run and whose ports somebody has taken away, with `ovs-vsctl del-port` or the whole bridge: they have no network, and nothing
- * but their links on the node says that they had one. Links are read at the start and after ports have gone, and again so long as a
- * pod lacks its port.
+ * Pods that run and whose ports another program has taken away, with `ovs-vsctl del-port` or the whole bridge: they have no network, and
+ * nothing but their links on the node says that they had one. They are plugged again. Links are read at the start and after ports
+ * have gone, and again so long as a pod lacks its port.
  */
+import { CniError } from '../../api/cni/error.ts';
 import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/error-message.ts';
 import type { Netlink } from '../../datapath/netlink/netlink.ts';
 import type { Problem } from '../inputs/problem.ts';
 import type { PodAttachments } from '../model/attachments.ts';
 import type { OvsPorts } from './ovs-ports.ts';
-import { parseAlias } from './plumbing.ts';
+import { type InterfaceOwner, parseAlias } from './plumbing.ts';
+
+/** Of a pod's latest sandbox. */
+export interface LostInterfaces {
+  readonly pod: PodAttachments['pod'];
+  readonly sandbox: string;
+  /** The node's ends, which have no port. */
+  readonly links: readonly string[];
+}
 
 export interface LostPortsOptions {
   readonly netlink: Pick<Netlink, 'read'>;
@@ -16,10 +26,16 @@ export interface LostPortsOptions {
   readonly pods: () => Iterable<Pick<PodAttachments, 'pod'>>;
   /** A CNI call of this sandbox is under way. */
   readonly isBusy: (sandbox: string) => boolean;
-  /** Calls back when ports have gone, or may have while the database was away. @returns what ends it */
-  readonly onPortsGone: (listener: () => void) => () => void;
+  /**
+   * Calls back when ports have gone, or may have while the database was away, with the sandboxes that they were of.
+   * @returns what ends it
+   */
+  readonly onPortsGone: (listener: (sandboxes: readonly string[]) => void) => () => void;
   readonly clock: Pick<Clock, 'schedule'>;
-  /** Once for each pod. */
+  readonly replug: (lost: LostInterfaces) => Promise<void>;
+  /** With the pods that have their ports again, as found by one look. */
+  readonly onReplugged: (replugged: readonly LostInterfaces[]) => void;
+  /** Why a pod's interfaces could not be plugged again, once for each reason. */
   readonly report: (pod: PodAttachments['pod'], message: string) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -29,89 +45,145 @@ export interface LostPorts {
   stop(): void;
 }
 
-const LOOK_MS = 10_000;
+/** A sandbox may be about to go, and is not lost before it is seen twice, so far apart. */
+const SOON_MS = 500;
+/** Until something is tried again that did not work, and of links of pods that are not known. */
+const AGAIN_MS = 10_000;
 
-interface Loss {
-  readonly pod: PodAttachments['pod'];
+interface Loss extends LostInterfaces {
+  /** In the pod. */
   readonly interfaces: readonly string[];
 }
 
-export const watchLostPorts = (options: LostPortsOptions): LostPorts => {
-  const { ports, pods, clock, report, onError, onPortsGone } = options;
-  let isStopped = false;
-  let cancel: (() => void) | undefined;
-  /** Of the look before: a sandbox may be about to go, and is not lost before it is seen twice. */
-  let seen: ReadonlyMap<string, Loss> = new Map();
-  let lost: ReadonlyMap<string, Loss> = new Map();
-  const compare = async (): Promise<void> => {
-    const { found, isAny } = await lossesOf(options);
-    if (isStopped) return;
-    if (isAny) later();
-    const before = lost;
-    lost = new Map([...found].filter(([uid]) => seen.has(uid)));
-    seen = found;
-    for (const [uid, loss] of lost) if (!before.has(uid)) report(loss.pod, textOf(loss));
-  };
-  const look = async (): Promise<void> => {
-    cancel = undefined;
+/** One that could not be made good. */
+interface Failure extends Loss {
+  readonly reason: string;
+}
+
+export const watchLostPorts = (options: LostPortsOptions): LostPorts => new Watch(options);
+
+class Watch implements LostPorts {
+  readonly #options: LostPortsOptions;
+  readonly #unlisten: () => void;
+  /** Of the look before, by the pod's UID. */
+  #seen: ReadonlyMap<string, Loss> = new Map();
+  #failed: ReadonlyMap<string, Failure> = new Map();
+  #next: { readonly milliseconds: number; readonly cancel: () => void } | undefined;
+  #isLooking = false;
+  #isStopped = false;
+
+  constructor(options: LostPortsOptions) {
+    this.#options = options;
+    this.#unlisten = options.onPortsGone((sandboxes) => {
+      if (!sandboxes.every(options.isBusy)) this.#later(SOON_MS);
+    });
+    this.#later(SOON_MS);
+  }
+
+  problems(): readonly Problem[] {
+    const known = new Set(Array.from(this.#options.pods(), ({ pod }) => pod.uid));
+    return [...this.#failed.values()].filter(({ pod }) => known.has(pod.uid)).map(problemOf);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#unlisten();
+    this.#next?.cancel();
+  }
+
+  #later(milliseconds: number): void {
+    if (this.#isStopped || (this.#next !== undefined && this.#next.milliseconds <= milliseconds)) return;
+    this.#next?.cancel();
+    this.#next = { milliseconds, cancel: this.#options.clock.schedule(milliseconds, () => void this.#look()) };
+  }
+
+  /** One at a time: to plug a pod again may take as long as its ADD. */
+  async #look(): Promise<void> {
+    this.#next = undefined;
+    if (this.#isLooking) return this.#later(SOON_MS);
+    this.#isLooking = true;
     try {
       // What a database that is away does not say is not taken away.
-      if (ports.isReady()) await compare();
-      else later();
+      if (this.#options.ports.isReady()) await this.#compare();
+      else this.#later(SOON_MS);
     } catch (error) {
-      if (!isStopped) onError(error);
-      later();
+      if (!this.#isStopped) this.#options.onError(error);
+      this.#later(AGAIN_MS);
+    } finally {
+      this.#isLooking = false;
     }
-  };
-  const later = (): void => {
-    if (!isStopped) cancel ??= clock.schedule(LOOK_MS, () => void look());
-  };
-  const unlisten = onPortsGone(later);
-  later();
-  return {
-    problems: () => {
-      const known = new Set(Array.from(pods(), ({ pod }) => pod.uid));
-      return [...lost.values()].filter(({ pod }) => known.has(pod.uid)).map(problemOf);
-    },
-    stop: () => {
-      isStopped = true;
-      unlisten();
-      cancel?.();
-    },
-  };
-};
+  }
 
-const problemOf = (loss: Loss): Problem => ({
-  object: `Pod/${loss.pod.namespace}/${loss.pod.name}`,
-  message: textOf(loss),
+  async #compare(): Promise<void> {
+    const { found, isUnknown } = await lossesOf(this.#options);
+    if (this.#isStopped) return;
+    const lost = [...found].flatMap(([uid, loss]) => (this.#seen.has(uid) ? [loss] : []));
+    this.#seen = found;
+    const outcomes = await Promise.all(lost.map((loss) => this.#replug(loss)));
+    const failures = outcomes.filter((outcome) => typeof outcome === 'object');
+    this.#failed = new Map(failures.map((failure) => [failure.pod.uid, failure]));
+    const replugged = lost.filter((_, index) => outcomes[index] === 'replugged');
+    if (replugged.length > 0) this.#options.onReplugged(replugged);
+    if (lost.length < found.size) this.#later(SOON_MS);
+    if (this.#failed.size > 0 || isUnknown) this.#later(AGAIN_MS);
+  }
+
+  async #replug(loss: Loss): Promise<'replugged' | 'gone' | Failure> {
+    const { replug, report } = this.#options;
+    try {
+      await replug(loss);
+      return 'replugged';
+    } catch (error) {
+      if (error instanceof CniError && error.reason === 'podGone') return 'gone';
+      const failure = { ...loss, reason: messageOf(error) };
+      const before = this.#failed.get(loss.pod.uid);
+      if (!this.#isStopped && before?.reason !== failure.reason) report(loss.pod, textOf(failure));
+      return failure;
+    }
+  }
+}
+
+const problemOf = (failure: Failure): Problem => ({
+  object: `Pod/${failure.pod.namespace}/${failure.pod.name}`,
+  message: textOf(failure),
   cause: 'port-removed',
 });
 
 interface Losses {
   /** By the pod's UID. */
   readonly found: ReadonlyMap<string, Loss>;
-  /** Some link has no port, be its pod known already or not. */
-  readonly isAny: boolean;
+  /** Some link without a port is of a pod that is not known, or that a call is about. */
+  readonly isUnknown: boolean;
 }
 
-/** A port of a later sandbox of the pod takes the place of an earlier one's. */
+/** A port of a later sandbox of the pod takes the place of an earlier one's, and of its link. */
 const lossesOf = async ({ netlink, ports, pods, isBusy }: LostPortsOptions): Promise<Losses> => {
   const { links } = await netlink.read({ links: true });
   const plugged = new Set(ports.all().map(({ podUid, interfaceName }) => `${podUid} ${interfaceName}`));
   const known = new Map(Array.from(pods(), ({ pod }) => [pod.uid, pod]));
-  const losses = new Map<string, Loss>();
-  let isAny = false;
-  for (const { alias } of links) {
+  const found = new Map<string, Loss>();
+  let isUnknown = false;
+  for (const { name, alias } of links.toSorted((one, other) => one.index - other.index)) {
     const owner = parseAlias(alias);
     if (owner === undefined || plugged.has(`${owner.podUid} ${owner.interfaceName}`)) continue;
-    isAny = true;
     const pod = known.get(owner.podUid);
-    if (pod === undefined || isBusy(owner.containerId)) continue;
-    const interfaces = [...(losses.get(pod.uid)?.interfaces ?? []), owner.interfaceName];
-    losses.set(pod.uid, { pod, interfaces: [...new Set(interfaces)] });
+    if (pod === undefined || isBusy(owner.containerId)) isUnknown = true;
+    else found.set(pod.uid, withLink(found.get(pod.uid), { pod, name, owner }));
   }
-  return { found: losses, isAny };
+  return { found, isUnknown };
 };
 
-const textOf = ({ interfaces }: Loss): string =>
-  `its ports in Open vSwitch were removed, and it has no network any more on ${interfaces.join(', ')}: recreate the pod`;
+interface PodLink {
+  readonly pod: PodAttachments['pod'];
+  readonly name: string;
+  readonly owner: InterfaceOwner;
+}
+
+const withLink = (before: Loss | undefined, { pod, name, owner }: PodLink): Loss => {
+  const { containerId: sandbox, interfaceName } = owner;
+  const same = before?.sandbox === sandbox ? before : { links: [], interfaces: [] };
+  return { pod, sandbox, links: [...same.links, name], interfaces: [...same.interfaces, interfaceName] };
+};
+
+const textOf = ({ interfaces, reason }: Failure): string =>
+  `its ports in Open vSwitch were removed, and it has no network any more on ${interfaces.join(', ')}: they could not be added again: ${reason}`;

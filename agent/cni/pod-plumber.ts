@@ -7,9 +7,10 @@ import { isLocked, podKey } from '../model/facts.ts';
 import type { AttachmentRegistry } from './attachments/registry.ts';
 import { refuseLeaving, within } from './await-pod.ts';
 import { ignoreForeign } from './call-errors.ts';
+import { filtersOf, knownPods } from './filter-keeper.ts';
 import type { HostIsolation } from './host-isolation.ts';
 import type { CniLimits } from './limits.ts';
-import type { OvsPorts } from './ovs-ports.ts';
+import type { OvsPorts, PortSpec } from './ovs-ports.ts';
 import type { CniTimer } from './phases.ts';
 import type { Plumbing } from './plumbing.ts';
 import { raiseOpened } from './raise-opened.ts';
@@ -63,8 +64,29 @@ export class PodPlumber {
     }
   }
 
+  /**
+   * Plugs interfaces of a running pod again, whose ports another program has taken away, by the same order: nothing of what keeps
+   * others from the pod may be missing when its port is there.
+   */
+  async replug(ports: readonly PortSpec[], attachments: PodAttachments, signal: AbortSignal): Promise<void> {
+    const { interfaces, ports: ovs, releasePolicies, clock, limits } = this.#options;
+    const filters = filtersOf(ports, knownPods([attachments])).map(({ filter }) => filter);
+    await Promise.all([interfaces.keepFilters(filters), this.#isolated(attachments, signal)]);
+    releasePolicies();
+    const plug = async (limited: AbortSignal): Promise<void> => {
+      await ovs.plug(ports, limited);
+      await raiseOpened(ports, { interfaces, ports: ovs }, limited);
+    };
+    const late = `Open vSwitch has not opened ${ports.map(({ name }) => name).join(', ')} within ${limits.installedMs / 1000} s`;
+    await within(clock, limits.installedMs, signal, plug, () => new CniError('notInstalled', late));
+  }
+
   /** A pod of a primary network; others do not wait, and are not timed. */
   async #untilIsolated(attachments: PodAttachments, timer: CniTimer, signal: AbortSignal): Promise<void> {
+    if (isLocked(attachments.pod)) await timer.phase('host-isolation', () => this.#isolated(attachments, signal));
+  }
+
+  async #isolated(attachments: PodAttachments, signal: AbortSignal): Promise<void> {
     const { clock, limits, isolation } = this.#options;
     if (!isLocked(attachments.pod)) return;
     const late = (): CniError => {
@@ -73,7 +95,7 @@ export class PodPlumber {
       return new CniError('notIsolated', `${what}: ${isolation.lackingOf(attachments)}`, { details });
     };
     const until = (limited: AbortSignal): Promise<void> => isolation.untilIsolated(attachments, limited);
-    await timer.phase('host-isolation', () => within(clock, limits.installedMs, signal, until, late));
+    await within(clock, limits.installedMs, signal, until, late);
   }
 
   async #untilInstalled({ ports: desired }: Plumbing, { pod }: PodAttachments, signal: AbortSignal): Promise<void> {

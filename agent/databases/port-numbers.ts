@@ -46,8 +46,21 @@ const changedPorts = ({ table, before, after, columns }: RowChange): string[] =>
   return [before, after].flatMap((row) => (typeof row?.['name'] === 'string' ? [row['name']] : []));
 };
 
-/** Rows that a database lacks which was away are among them. @returns what ends it */
-export const whenInterfacesGo = (replica: VswitchReplica, listener: () => void): (() => void) =>
+/**
+ * With the sandboxes of pods that they were of. Rows that a database lacks which was away are among them.
+ * @returns what ends it
+ */
+export const whenPodPortsGo = (
+  replica: VswitchReplica,
+  listener: (sandboxes: readonly string[]) => void,
+): (() => void) =>
   replica.onUpdate(({ changes }) => {
-    if (changes.some(({ table, after }) => table === 'Interface' && after === undefined)) listener();
+    const sandboxes = changes.flatMap(goneSandbox);
+    if (sandboxes.length > 0) listener(sandboxes);
   });
+
+const goneSandbox = ({ table, before, after }: RowChange): string[] => {
+  if (table !== 'Interface' || before === undefined || after !== undefined) return [];
+  const ids = before['external_ids'] as Readonly<Record<string, string>> | undefined;
+  return ids?.['sandbox'] === undefined ? [] : [ids['sandbox']];
+};

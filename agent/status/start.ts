@@ -1,9 +1,11 @@
 /** What a running agent tells of itself on the node: to udnctl, and whoever is root. */
 import { systemClock } from '../../base/clock.ts';
+import type { CniHandler } from '../cni/handler.ts';
 import { watchLostPorts } from '../cni/lost-ports.ts';
 import { startConnectionUsage } from '../connections/start.ts';
-import { whenInterfacesGo } from '../databases/port-numbers.ts';
+import { whenPodPortsGo } from '../databases/port-numbers.ts';
 import { startPeerWatch } from '../encryption/start.ts';
+import { podKey } from '../model/facts.ts';
 import type { LocalNode } from '../node/local-node.ts';
 import { type AgentContext, spawnAddonIn } from '../wiring/context.ts';
 import type { Edges } from '../wiring/edges.ts';
@@ -18,7 +20,6 @@ interface Parts
     SourceParts,
     | 'core'
     | 'ports'
-    | 'handler'
     | 'status'
     | 'plugin'
     | 'keeper'
@@ -29,13 +30,14 @@ interface Parts
     | 'domains'
   > {
   readonly edges: Edges;
+  readonly handler: SourceParts['handler'] & Pick<CniHandler, 'replug'>;
   readonly local: LocalNode;
   readonly probes: Pick<Probes, 'ready'>;
 }
 
 /** Resolves when it listens. @param resources ends it with the agent */
 export const startStatus = async (
-  { options, buildFolder, log, level }: AgentContext,
+  { options, buildFolder, log, level, signal }: AgentContext,
   { local, probes, ...parts }: Parts,
   resources: AsyncDisposableStack,
 ): Promise<ReportSources> => {
@@ -46,9 +48,15 @@ export const startStatus = async (
   resources.defer(() => usage.stop());
   const lost = watchLostPorts({
     ...{ netlink: edges.netlink, ports: parts.ports, clock: systemClock },
-    onPortsGone: (listener) => whenInterfacesGo(edges.databases.openvswitch.replica, listener),
+    onPortsGone: (listener) => whenPodPortsGo(edges.databases.openvswitch.replica, listener),
     pods: () => core.registry.values(),
     isBusy: (sandbox) => parts.handler.isBusy(sandbox),
+    replug: (lost) => parts.handler.replug(lost, signal),
+    onReplugged: (pods) => {
+      log.warn({ pods: pods.map(({ pod }) => podKey(pod)) }, 'ports of pods were gone: added again');
+      edges.metrics.repaired('openvswitch');
+      edges.drift.repaired('openvswitch');
+    },
     report: (pod, message) => edges.emitPodEvent(pod, 'ErrorAttachingPod', message),
     onError: (error) => log.warn({ err: error }, 'ports of pods cannot be compared with their links'),
   });

@@ -89,6 +89,18 @@ describe('packets pass again, and all is as it was, after', () => {
 
   it('the gateway bridge was deleted', () => recovers('br-ex', () => onNode('ovs-vsctl', 'del-br', 'br-ex')));
 
+  // Pods that run: nobody calls CNI for them again.
+  it('the integration bridge was deleted', () => recovers('br-int', () => onNode('ovs-vsctl', 'del-br', 'br-int')));
+
+  it('the ports of a pod were deleted', () =>
+    recovers('ports of a pod', async () => {
+      const columns = ['--format=csv', '--no-headings', '--columns=name,external_ids'];
+      const found = await onNode('ovs-vsctl', ...columns, 'find', 'Interface', 'external_ids:iface-id!=""');
+      const ports = found.split('\n').flatMap((line) => (/red_red-a\b/.test(line) ? (line.split(',')[0] ?? []) : []));
+      expect(ports).toHaveLength(2);
+      await onNode('ovs-vsctl', ...ports.flatMap((name) => ['--', 'del-port', 'br-int', name]));
+    }));
+
   it.each(FAMILIES)('the node got another IPv%i address, and the old one again', (family) =>
     recovers(`IPv${family} address`, async () => {
       const other: Own = { ...OWN, [family]: OTHER[family] };
