@@ -116,7 +116,20 @@ it('does not compete with its own writes, nor with another program', async () =>
   condition.found({ status: 'True', reason: 'UplinkNotOnBridge' });
   await clock.advance(1_000);
   condition.found(UP);
-  condition.found(undefined);
+  condition.found('foreign');
   await clock.advance(60_000);
   expect(written(writes)).toMatchObject([{ status: 'True' }, { status: 'False' }]);
+});
+
+it('writes it again on a Node that has lost it, and not while its own write is on its way', async () => {
+  const { clock, writes, condition } = setUp();
+  condition.found(undefined);
+  condition.set(verdictOf(health()));
+  condition.found(undefined);
+  condition.found(UP);
+  await clock.advance(60_000);
+  expect(writes).toHaveLength(1);
+  condition.found(undefined);
+  await clock.advance(6_000);
+  expect(written(writes)).toMatchObject([{ status: 'False' }, { status: 'False' }]);
 });

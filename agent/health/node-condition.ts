@@ -5,7 +5,7 @@ import { readNodeCondition } from '../../kube/node-condition.ts';
 import { NODES } from '../../kube/resources.ts';
 import type { KubeClient } from '../../kube/types.ts';
 import type { Writer } from '../../kube/writer/types.ts';
-import type { WrittenCondition } from '../inputs/node-projection.ts';
+import type { FoundCondition } from '../inputs/node-projection.ts';
 
 export interface NodeConditionOptions {
   readonly node: string;
@@ -37,8 +37,8 @@ export class NodeCondition {
   /** How often others have written in our place. */
   #overruled = 0;
   #isWriting = false;
-  /** In the API, if a program of ours has written it. */
-  #found: WrittenCondition | undefined;
+  /** In the API. Before anything is heard of it, as little as of one that somebody else has written. */
+  #found: FoundCondition | undefined = 'foreign';
   #isLooking = false;
   #cancelLook = (): void => undefined;
   #cancelRetry = (): void => undefined;
@@ -56,11 +56,13 @@ export class NodeCondition {
   /**
    * The cluster manager writes it while the agent is silent. And what was sent before a connection broke may arrive after what has
    * replaced it: kernels send again what a closed connection has not delivered. After a while, because our own writes come here, too.
-   * @param condition as it is in the API; undefined: absent, or of another program, with which we do not compete
+   * A Node that was deleted and registers again has none.
+   * @param condition as it is in the API; undefined: absent. With other programs we do not compete.
    */
-  found(condition: WrittenCondition | undefined): void {
+  found(condition: FoundCondition | undefined): void {
     this.#found = condition;
-    if (this.#isOutdated()) this.#look(isOfSilentNode(condition?.reason) ? 0 : RETRY_MS);
+    const isOfManager = typeof condition === 'object' && isOfSilentNode(condition.reason);
+    if (this.#isOutdated()) this.#look(isOfManager ? 0 : RETRY_MS);
   }
 
   stop(): void {
@@ -83,8 +85,8 @@ export class NodeCondition {
 
   #isOutdated(): boolean {
     const [found, desired] = [this.#found, this.#desired];
-    if (found === undefined || desired === undefined) return false;
-    return found.status !== desired.status || found.reason !== desired.reason;
+    if (found === 'foreign' || desired === undefined) return false;
+    return found?.status !== desired.status || found.reason !== desired.reason;
   }
 
   async #write(): Promise<void> {

@@ -132,7 +132,7 @@ const openCondition = (
   resources.defer(() => opened.stop());
   resources.defer(
     inputs.nodes.subscribe(({ key, after }) => {
-      if (key === local.name) opened.found(after?.conditions[condition.type]);
+      if (key === local.name && after !== undefined) opened.found(after.conditions[condition.type]);
     }),
   );
   return opened;

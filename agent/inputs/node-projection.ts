@@ -7,7 +7,7 @@ import { parseTransitAddresses } from '../../api/annotations/node-addresses.ts';
 import { parseEncapIps, parseHostCidrs } from '../../api/annotations/node-lists.ts';
 import { type NodeSubnets, parseNodeSubnets, readableNodeSubnets } from '../../api/annotations/node-subnets.ts';
 import { NODE_ANNOTATIONS, NODE_LABELS } from '../../api/names.ts';
-import { isOurCondition } from '../../api/node-condition.ts';
+import { isOurCondition, OUR_CONDITIONS } from '../../api/node-condition.ts';
 import { parseWith } from '../../api/parse.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { cidrFamily, type InterfaceAddress } from '../../net/cidr.ts';
@@ -30,8 +30,8 @@ export interface NodeProjection {
   readonly internalIps: readonly Ip[];
   /** What its agent has published, as it is written. */
   readonly published: Readonly<Record<string, string>>;
-  /** Conditions that a program of ours has written, by their type. */
-  readonly conditions: Readonly<Record<string, WrittenCondition>>;
+  /** Of the types that programs of ours write; absent where the Node has none. */
+  readonly conditions: Readonly<Record<string, FoundCondition>>;
   /** For policies that have nodes as peers. */
   readonly peer: PolicyNode;
   readonly problems: readonly Problem[];
@@ -41,6 +41,9 @@ export interface WrittenCondition {
   readonly status: string;
   readonly reason: string;
 }
+
+/** `foreign`: another program has written it. */
+export type FoundCondition = WrittenCondition | 'foreign';
 
 /**
  * An annotation that cannot be read counts as absent; of the subnets, which are those of all networks, what can be read is read.
@@ -114,8 +117,8 @@ const bodySchema = z.object({
 const ourConditions = (object: KubeObject): NodeProjection['conditions'] =>
   Object.fromEntries(
     (conditionsSchema.safeParse(object).data?.status.conditions ?? [])
-      .filter(({ type, reason }) => isOurCondition(type, reason))
-      .map(({ type, status, reason = '' }) => [type, { status, reason }]),
+      .filter(({ type }) => OUR_CONDITIONS.includes(type))
+      .map(({ type, status, reason = '' }) => [type, isOurCondition(type, reason) ? { status, reason } : 'foreign']),
   );
 
 const conditionsSchema = z.object({
