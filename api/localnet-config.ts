@@ -82,7 +82,12 @@ export const localnetSchema = withRules(
     subnets: dualCidrs('Where the pods get addresses from: one subnet, or one of each family.').optional(),
     excludeSubnets: cidrList(cidrField, 25, 'Parts of the subnets that pods get no address of.').optional(),
     ipam: ipamField.optional(),
-    mtu: mtuField.optional(),
+    mtu: mtuField
+      .meta({
+        description: 'MTU of the network. Absent: that of the cluster and 100 bytes, as no tunnel is on the path.',
+        format: 'int32',
+      })
+      .optional(),
     vlan: vlanField.optional(),
   }),
   rules,

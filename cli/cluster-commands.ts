@@ -85,7 +85,8 @@ const networksCommand = (withNode: boolean): Command =>
   withNodeOption(listCommand('networks', 'list user-defined networks and their state', withNode)).action(
     async (options: Options, command: Command) => {
       if (asksNode(options, command)) await runOnNode(command, options, undefined);
-      else if (asksAgent(options, command)) print(await listNetworks(connectAgent(options.agentSocket ?? '')), options);
+      else if (asksAgent(options, command))
+        print(await listNetworks(connectAgent(options.agentSocket ?? ''), options), options);
       else printList(await (await clusterLists()).listClusterNetworks(listOptions(options)), options);
     },
   );

@@ -30,8 +30,16 @@ export const connectivityCommand = (): Command =>
       .addOption(new Option('--only <test...>', 'run these tests only').choices(TESTS).default(TESTS))
       .option('--image <image>', 'image of the pods, with the commands netexec and connect of agnhost', IMAGE)
       .option('--program <path>', 'path of that program in the image', '/agnhost')
-      .option('--timeout <duration>', 'how long to wait for the pods', durationOf, 120_000)
-      .option('--probe-timeout <duration>', 'after how long a probe gives up', durationOf, 3_000)
+      .addOption(
+        new Option('--timeout <duration>', 'how long to wait for the pods')
+          .argParser(durationOf)
+          .default(120_000, '2m'),
+      )
+      .addOption(
+        new Option('--probe-timeout <duration>', 'after how long a probe gives up')
+          .argParser(durationOf)
+          .default(3_000, '3s'),
+      )
       .option('--cleanup', 'only delete leftovers of earlier runs', false)
       .option('--force', 'with --cleanup: also namespaces younger than 15 minutes, perhaps of a run in progress', false)
       .addOption(new Option('-o, --output <format>', 'output format').choices(OUTPUT_FORMATS).default('table'))

@@ -23,7 +23,10 @@ export const startPeerWatch = (
   { edges: { metrics }, core: { facts }, node, encryption, spawnAddon, log }: StartOptions,
   resources: AsyncDisposableStack,
 ): Pick<PeerWatch, 'problems'> => {
-  if (encryption === undefined) return { problems: () => [] };
+  if (encryption === undefined) {
+    metrics.gauge('udn_agent_unprotected_peers', () => 0);
+    return { problems: () => [] };
+  }
   const watch = watchPeers({
     node,
     xfrm: openXfrm(spawnAddon),

@@ -227,8 +227,8 @@ export const AGENT_METRICS = {
   },
   udn_agent_service_port_clashes: {
     type: 'gauge',
-    help: 'Ports of Services on this node that another process listens on.',
-    use: 'alert: above 0 for 15 minutes; `udnctl problems` and events of the Services say which',
+    help: 'Ports of Services and pods (hostPort) on this node that another process listens on; of a pod, once for each address.',
+    use: 'alert: above 0 for 15 minutes; `udnctl problems` and events of the Services and pods say which',
   },
   udn_agent_network_reports_total: {
     type: 'counter',

@@ -12,6 +12,7 @@ export interface PodIdentity {
  * annotation cannot be read, so nothing is open, or that with its network-status cannot be written. `AnnotationRepaired`: its networks could not be read, and were written again.
  * `ConnectionLimitNear`: it has nearly all connections that it may have. `HostPortNotOpen`: a port of the node that it asks for is somebody
  * else's, or cannot be. `MachineElsewhere`: another pod of its virtual machine has had its addresses for minutes. `PortClaim`: a process of the node listens where it has one.
+ * `RequestIgnored`: it is on the network of its node, where what it selects has no effect.
  */
 export type PodEventReason =
   | 'AnnotationRepaired'
@@ -21,7 +22,8 @@ export type PodEventReason =
   | 'ErrorUpdatingResource'
   | 'HostPortNotOpen'
   | 'MachineElsewhere'
-  | 'PortClaim';
+  | 'PortClaim'
+  | 'RequestIgnored';
 
 export type EmitPodEvent = (pod: PodIdentity, reason: PodEventReason, message: string) => void;
 

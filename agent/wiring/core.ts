@@ -15,7 +15,8 @@ import type { LocalSettings } from '../model/view.ts';
 import type { Cgroups } from '../node/cgroups/index.ts';
 import type { NodeKeeper } from '../node/node-keeper.ts';
 import { followPhysicalNetworks } from '../node/physical-networks.ts';
-import { DiagnosticEvents, type EmitObjectEvent } from '../status/diagnostic-events.ts';
+import { DiagnosticEvents } from '../status/diagnostic-events.ts';
+import { emitOwnerEvent } from '../status/owner-events.ts';
 import type { EmitNodeEvent, EmitPodEvent, EmitServiceEvent } from '../status/pod-events.ts';
 import { type EmitPolicyEvent, PolicyEvents } from '../status/policy-events.ts';
 
@@ -150,31 +151,6 @@ const reportPolicies = (
     events.stop();
   };
 };
-
-const emitOwnerEvent =
-  ({ emitPodEvent, emitServiceEvent, emitNodeEvent }: CoreOptions, facts: FactStore): EmitObjectEvent =>
-  (object, reason, message) => {
-    const [kind, namespace = '', name = ''] = object.split('/');
-    const key = `${namespace}/${name}`;
-    if (kind === 'Node' && (reason === 'NodeIdentityInUse' || reason === 'MTUTooLarge'))
-      emitNodeEvent(namespace, reason, message);
-    else if (kind === 'Pod' && isPodEvent(reason)) {
-      emitPodEvent({ namespace, name, uid: facts.get('pod', key)?.uid }, reason, message);
-    } else if (kind === 'Service' && isServiceEvent(reason)) {
-      emitServiceEvent({ namespace, name, uid: facts.get('service', key)?.uid }, reason, message);
-    }
-  };
-
-/** Of diagnostics, as those of Services. */
-const POD_EVENTS = ['ErrorUpdatingResource', 'ErrorAllocatingPod', 'HostPortNotOpen', 'MachineElsewhere'] as const;
-
-const isPodEvent = (reason: string): reason is (typeof POD_EVENTS)[number] => POD_EVENTS.some((one) => one === reason);
-
-/** Of diagnostics: `agent/features/services/`. */
-const SERVICE_EVENTS = ['ExternalAddressInUse', 'ExternalAddressNotAllowed', 'EndpointNotAllowed'] as const;
-
-const isServiceEvent = (reason: string): reason is (typeof SERVICE_EVENTS)[number] =>
-  SERVICE_EVENTS.some((one) => one === reason);
 
 const createAnnotator = (
   { settings, inputs, writer, emitPodEvent }: CoreOptions,

@@ -118,7 +118,7 @@ const readFacts = (objects: Iterable<unknown>) => {
     NodeNetworkReport: (object) => reports.push(reportFacts(object)),
     UserDefinedNetwork: (object) => addNetwork(udnFacts(object)),
     ClusterUserDefinedNetwork: (object) => addNetwork(cudnFacts(object)),
-    NetworkAttachmentDefinition: (object) => put(nads, nadFacts(object), ({ key }) => key),
+    NetworkAttachmentDefinition: (object) => put(nads, inForce(nadFacts(object)), ({ key }) => key),
     Namespace: (object) => put(namespaces, namespaceFacts(object), ({ name }) => name),
     Node: (object) => put(nodes, nodeState(object), ({ name }) => name),
     Pod: (object) => put(pods, podState(object), ({ key }) => key),
@@ -138,6 +138,10 @@ const readFacts = (objects: Iterable<unknown>) => {
   }
   return { networks, nads, namespaces, nodes, pods, claims, retired, reports, events, services, slices, unusable };
 };
+
+/** An edit of a NAD that was written by hand is followed when the cluster manager says so: until then pods have what it adopted. */
+const inForce = (nad: NadFacts): NadFacts =>
+  nad.conf === undefined || nad.adopted === undefined ? nad : { ...nad, conf: nad.adopted };
 
 const put = <Facts>(map: Map<string, Facts>, facts: Facts, keyOf: (facts: Facts) => string): void => {
   map.set(keyOf(facts), facts);

@@ -56,6 +56,14 @@ it('a pod that has completed has none; an address of two pods is one; a claim ke
   });
 });
 
+it('a pod that is attached twice has the addresses of both, and is one pod', () => {
+  const both = { ...entry('red/net', '10.1.0.3/29'), ...entry('red/net/1', '10.1.0.4/29') };
+  expect(usageIn('red_net', layer2, layer2Nad, settledPod('red/a', both))).toMatchObject({
+    subnets: [{ used: 2, free: 2n }, { used: 0 }],
+    namespaces: [{ namespace: 'red', pods: 1, ipv4: 2, ipv6: 0 }],
+  });
+});
+
 it('is printed as a table and as JSON that any program can read', () => {
   const usage = usageIn('red_net', layer2, layer2Nad);
   const output = usageOutput(usage === undefined ? [] : [usage], true);

@@ -6,6 +6,7 @@ import { parseClusterConfig } from '../../api/cluster-config.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import { gatewayIp, managementIp, type Network, networkOfNetConf } from '../../api/network.ts';
 import { addressPools } from '../../cluster-manager/allocation/address-pools.ts';
+import { withoutAttachment } from '../../cluster-manager/facts/attached-keys.ts';
 import { type AddressPool, addressPool, freeAddresses } from '../../net/allocator/addresses.ts';
 import { addressOf, type Cidr, cidrContains, cidrContainsIp, hostRoute, prefixLength } from '../../net/cidr.ts';
 import { type Ip, ipFamily } from '../../net/ip.ts';
@@ -81,7 +82,7 @@ const holdingsOf = ({ pods, nads, claims }: Snapshot): ReadonlyMap<string, reado
     const entries = podEntries(pod);
     if (pod.isCompleted || !(entries instanceof Map)) continue;
     for (const [nadKey, entry] of entries) {
-      const network = nadKey === DEFAULT_NETWORK_NAME ? nadKey : nads.get(nadKey)?.conf?.name;
+      const network = nadKey === DEFAULT_NETWORK_NAME ? nadKey : nads.get(withoutAttachment(nadKey))?.conf?.name;
       if (network === undefined || !('ipAddresses' in entry)) continue;
       const ips = entry.ipAddresses.map(addressOf);
       add(network, { namespace: pod.namespace, owner: pod.key, isPod: true, ips });

@@ -28,13 +28,20 @@ export const graphTarget = (text: string): GraphTarget => {
   return { format, file: text };
 };
 
+/** Where to look: NAMESPACE/NAME has it, whatever the namespace of the context is. Undefined: everywhere. */
+export const graphNamespace = (
+  network: string | undefined,
+  options: NamespaceOptions,
+  ofContext: string,
+): string | undefined => namespaceOf(options, network?.includes('/') ? network.split('/')[0] || ofContext : ofContext);
+
 export const drawGraph = (
   network: string | undefined,
   options: NamespaceOptions & { readonly output: string },
 ): Promise<readonly string[]> => {
   const { format, file } = graphTarget(options.output);
   return withClient(options, async ({ client, namespace }) => {
-    const question = { network, in: namespaceOf(options, namespace), now: Date.now(), format };
+    const question = { network, in: graphNamespace(network, options, namespace), now: Date.now(), format };
     const { text, notes } = await graphText(client, question);
     if (file === undefined) process.stdout.write(text);
     else await writeFile(file, text);

@@ -5,12 +5,26 @@ import { hasClusterIpam } from '../../api/network.ts';
 import type { AgentClient } from '../node/agent-client.ts';
 import type { Output } from '../output/format.ts';
 
-export const listNetworks = async (agent: Pick<AgentClient, 'networks'>): Promise<Output> => {
-  const networks = await agent.networks();
+interface NetworkFilter {
+  /** Only networks that pods of this namespace may use by a NAD of it. */
+  readonly namespace?: string | undefined;
+}
+
+export const listNetworks = async (
+  agent: Pick<AgentClient, 'networks'>,
+  { namespace }: NetworkFilter = {},
+): Promise<Output> => {
+  const networks = (await agent.networks()).filter(
+    ({ nads }) => namespace === undefined || nads.some((nad) => nad.startsWith(`${namespace}/`)),
+  );
   return {
     data: networks,
     tables: [
-      { head: ['NETWORK', 'ID', 'TOPOLOGY', 'ROLE', 'SUBNETS', 'THIS NODE', 'PODS', 'STATE'], rows: networks.map(row) },
+      {
+        head: ['NETWORK', 'ID', 'TOPOLOGY', 'ROLE', 'SUBNETS', 'THIS NODE', 'PODS', 'STATE'],
+        rows: networks.map(row),
+        empty: 'no networks',
+      },
     ],
   };
 };

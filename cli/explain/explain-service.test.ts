@@ -71,6 +71,7 @@ const BRIDGE_FLOWS = [
   ' cookie=0xdeff105, duration=1s, table=1, n_packets=5, n_bytes=1, priority=110,ct_state=-rpl+trk,tcp,in_port=1,nw_dst=172.18.0.2,tp_dst=31080 actions=output:4',
   ' cookie=0xdeff105, duration=1s, table=0, n_packets=4, n_bytes=1, priority=110,tcp,in_port=4,nw_src=172.18.0.2,tp_src=31080 actions=output:1',
   ' cookie=0xdeff105, duration=1s, table=0, n_packets=3, n_bytes=1, priority=500,tcp6,in_port=4,ipv6_src=fd69::b,ipv6_dst=fd69::2,tp_dst=9090 actions=drop',
+  ' cookie=0xdeff105, duration=1s, table=0, n_packets=2, n_bytes=1, priority=93,icmp,in_port=4,dl_src=02:00:00:00:00:01,nw_src=203.0.113.1,icmp_type=3 actions=output:1',
 ].join('\n');
 const BRIDGE_PORTS = [
   'system@ovs-system: hit:1 missed:1',
@@ -105,6 +106,8 @@ const desired = (backend: 'openflow' | 'nftables', feature: string, key: string)
 });
 const TO_HOST = 'flow br-ex 0 500 in_port=patch-red,ipv6_src=fd69::b,ipv6_dst=fd69::2,tcp6,tp_dst=9090';
 const IN = 'flow br-ex 1 110 in_port=eth0,ct_state=-rpl+trk,nw_dst=172.18.0.2,tcp,tp_dst=31080';
+const ICMP = 'flow br-ex 0 93 in_port=patch-red,dl_src=02:00:00:00:00:01,icmp';
+const ICMP6 = 'flow br-ex 0 93 in_port=patch-red,dl_src=02:00:00:00:00:01,icmp6';
 const ENTRY_POINTS = [
   desired('openflow', 'service-flows', IN),
   desired('openflow', 'service-flows', 'flow br-ex 0 110 in_port=patch-red,nw_src=172.18.0.2,tcp,tp_src=31080'),
@@ -112,6 +115,9 @@ const ENTRY_POINTS = [
   desired('nftables', 'service-nftables', 'element nodeports-v4 tcp . 31080'),
   desired('nftables', 'service-nftables', 'element udn-mark-nodeports tcp . 31080'),
   desired('nftables', 'service-cluster-ips', 'element udn-cluster-ips-v4 10.96.0.7'),
+  desired('openflow', 'service-flows', `${ICMP},icmp_type=3,nw_src=203.0.113.1`),
+  desired('openflow', 'service-flows', `${ICMP6},icmp_type=1,ipv6_src=2001:db8::1`),
+  desired('openflow', 'service-flows', `${ICMP6},icmp_type=2,ipv6_src=2001:db8::1`),
   // Of a pod that has the Service's name.
   desired('nftables', 'host-isolation', 'element udn-pod-default-ips-v4 10.128.0.5'),
 ];
@@ -166,12 +172,14 @@ describe('explain service', () => {
 
   it('has what comes by the gateway bridge, and where nftables translate to', async () => {
     const { checks, exitStatus } = await of({ desired: ENTRY_POINTS });
-    expect(checks.slice(-4)).toEqual([
+    expect(checks.slice(-6)).toEqual([
       {
         ...{ what: 'br-ex 172.18.0.2:31080/tcp', state: 'ok' },
         found: 'table 1 priority 110 (5 packets), table 0 priority 110 (4 packets)',
       },
       { what: 'br-ex [fd69::2]:9090/tcp', state: 'ok', found: 'table 0 priority 500 (3 packets)' },
+      { what: 'br-ex 203.0.113.1/icmp', state: 'ok', found: 'table 0 priority 93 (2 packets)' },
+      { what: 'br-ex 2001:db8::1/icmp6', state: 'ok', found: 'table 0 priority 93, table 0 priority 93' },
       {
         ...{ what: 'nftables tcp . 31080', state: 'ok' },
         found: 'nodeports-v4 → 10.96.0.7 . 80, udn-mark-nodeports → jump udn-mark-0x1001',

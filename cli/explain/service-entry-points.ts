@@ -78,11 +78,13 @@ const flowChecks = (
 /** ovs-ofctl has an order of its own. */
 const fieldsOf = (match: string): string => match.split(',').toSorted().join(',');
 
-/** `172.20.0.11:31080/tcp`: the end of the Service, whichever way the packet goes. */
+/** `172.20.0.11:31080/tcp`: the end of the Service, whichever way the packet goes. `172.20.0.11/icmp`: ICMP errors have no port. */
 const entryPointOf = (match: string): string => {
   const fields = match.split(',');
   const value = (...names: string[]): string =>
     fields.find((field) => names.includes(field.split('=')[0] ?? ''))?.replace(/^[^=]*=/, '') ?? '';
+  const error = fields.find((field) => field === 'icmp' || field === 'icmp6');
+  if (error !== undefined) return `${value('nw_src', 'ipv6_src')}/${error}`;
   const isAnswer = fields.some((field) => field.startsWith('tp_src='));
   const ip = isAnswer ? value('nw_src', 'ipv6_src') : value('nw_dst', 'ipv6_dst');
   const protocol = fields.find((field) => /^(tcp|udp|sctp)6?$/.test(field))?.replace('6', '') ?? '';

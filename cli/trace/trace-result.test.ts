@@ -138,6 +138,14 @@ describe('the decision comes first, in a message', () => {
     );
   });
 
+  it('dropped by an ACL that is logged: what ovn-controller logs does not go to it', () => {
+    expect(traceResultOf(read('acl-logged'), context())).toEqual({
+      kind: 'dropped',
+      message: 'dropped by br-int table 53 priority 1000',
+      bridge: 'br-int',
+    });
+  });
+
   it('waits at a router that does not know its next hop', () => {
     const passes = read('next-hop');
     const [flow] = decidingFlows(passes).slice(-1);

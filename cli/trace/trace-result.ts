@@ -2,7 +2,7 @@
 import { purposeOf } from '../flows/purpose.ts';
 import { goesToController, outputsOf } from './datapath-actions.ts';
 import { ACL_OFFSET, isAclAction, isAclEvaluation } from './logical-result.ts';
-import type { TraceBridge, TracePass, TraceStep } from './ofproto-trace.ts';
+import type { TraceAction, TraceBridge, TracePass, TraceStep } from './ofproto-trace.ts';
 import type { BridgePort } from './port-names.ts';
 import { withoutPorts } from './steps.ts';
 
@@ -133,11 +133,11 @@ const withoutArrival = (passes: readonly TracePass[], context: TraceContext): Tr
   const last = passes.at(-1);
   const positions = positionsOf(last?.bridges ?? []);
   const at = positions.at(-1);
+  const isAsked = at?.step.actions.some(asksController) === true;
   // What a router asks the controller to do for a packet is in no datapath action when that keeps nothing of the packet.
-  const isAsked = at?.step.actions.some(({ text }) => text.startsWith('controller(')) === true;
-  if (last !== undefined && (isAsked || goesToController(last.datapathActions))) {
+  const goesThere = last !== undefined && goesToController(last.datapathActions) && !isOnlyLogged(positions);
+  if (last !== undefined && (isAsked || goesThere))
     return { kind: 'controller', message: controllerMessage(at, context) };
-  }
   if (at === undefined) return { kind: 'dropped', message: 'dropped' };
   return { kind: 'dropped', bridge: at.bridge, message: dropMessage(at, positions, context) };
 };
@@ -151,6 +151,18 @@ const positionsOf = (bridges: readonly TraceBridge[]): Position[] =>
   bridges.flatMap(({ bridge, isUnderlay, steps }) =>
     isUnderlay ? [] : steps.filter(({ table }) => table !== undefined).map((step) => ({ bridge, step })),
   );
+
+const isForController = ({ text }: TraceAction): boolean => text.startsWith('controller(');
+
+/** OVN's action `log`, of an ACL that is logged, tells ovn-controller of the packet and leaves it where it is (`ACTION_OPCODE_LOG`). */
+const isLog = ({ text }: TraceAction): boolean => text.startsWith('controller(userdata=00.00.00.07.');
+
+const asksController = (action: TraceAction): boolean => isForController(action) && !isLog(action);
+
+const isOnlyLogged = (positions: readonly Position[]): boolean => {
+  const asked = positions.flatMap(({ step }) => step.actions.filter(isForController));
+  return asked.length > 0 && asked.every(isLog);
+};
 
 const controllerMessage = (at: Position | undefined, context: TraceContext): string => {
   const logical = at && context.logicalFlows.get(at.step.flow?.cookie ?? '');

@@ -119,12 +119,12 @@ const keysOf = (networks: string | undefined): readonly string[] | undefined => 
 };
 
 /**
- * The NADs that an active pod uses. When its annotation can't be read it may use any of its namespace, which is `ns/*`, and those
+ * The NADs that an active pod uses, each once. When its annotation can't be read it may use any of its namespace, which is `ns/*`, and those
  * that it selects.
  */
 export const usedNads = (pod: PodFacts): readonly string[] => {
   if (!pod.isActive) return [];
-  return pod.attachedKeys?.map(withoutAttachment) ?? [`${pod.namespace}/*`, ...selectedNads(pod)];
+  return [...new Set(pod.attachedKeys?.map(withoutAttachment) ?? [`${pod.namespace}/*`, ...selectedNads(pod)])];
 };
 
 /** What can't be read selects nothing. */

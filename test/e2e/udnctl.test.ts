@@ -349,12 +349,9 @@ describe('metrics of a running agent', () => {
       .filter((name) => name.startsWith('udn_agent_'));
     expect(new Set(asked).size).toBeGreaterThan(10);
     const hasFamily = (name: string) => families.has(name) || families.has(name.replace(/_(?:bucket|sum|count)$/, ''));
-    expect(asked.filter((name) => !hasFamily(name) && !WITH_ENCRYPTION.has(name))).toEqual([]);
+    expect(asked.filter((name) => !hasFamily(name))).toEqual([]);
   });
 });
-
-/** Of agents with `--encryption ipsec` only: without it no peer has to be protected. */
-const WITH_ENCRYPTION: ReadonlySet<string> = new Set(['udn_agent_unprotected_peers']);
 
 const ruleNames = z
   .object({ spec: z.object({ groups: z.array(z.object({ rules: z.array(z.object({ expr: z.string() })) })) }) })
