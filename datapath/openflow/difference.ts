@@ -29,9 +29,10 @@ export const bridgeDifferences = async (
   for (const bridge of wants.bridges) {
     if (!options.ports.hasBridge(bridge)) continue;
     const actual = await readBridge(options.client, bridge, signal);
-    found.push(...flowDifferences(wants, bridge, actual, options.cookies));
-    found.push(...groupDifferences(wants, bridge, actual, options));
-    found.push(...portDifferences(wants, bridge, actual));
+    // One by one: the arguments of a call have a limit, and a bridge that was made anew lacks all of its flows.
+    for (const one of flowDifferences(wants, bridge, actual, options.cookies)) found.push(one);
+    for (const one of groupDifferences(wants, bridge, actual, options)) found.push(one);
+    for (const one of portDifferences(wants, bridge, actual)) found.push(one);
   }
   return found.sort((a, b) => (a.key < b.key ? -1 : 1));
 };
