@@ -11,8 +11,11 @@
 import { Backoff } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error-message.ts';
+import { EMPTY_SET } from '../../ovsdb/codec/value.ts';
 import type { OvsdbSession } from '../../ovsdb/index.ts';
+import { elementsOf } from '../../ovsdb/replica/element-change.ts';
 import type { ReplicaUpdate } from '../../ovsdb/replica/replica.ts';
+import type { RowChange } from '../../ovsdb/replica/row.ts';
 import type { Uuid } from '../../ovsdb/uuid.ts';
 import { INTEGRATION_BRIDGE } from '../cni/vswitch-operations.ts';
 import { BY_NAME, type NorthboundReplica } from '../databases/northbound.ts';
@@ -20,7 +23,7 @@ import type { ZoneReplica } from '../databases/zones.ts';
 import type { Problem } from '../inputs/problem.ts';
 import { CONNECTIONS_KEY } from '../model/ownership.ts';
 import { SettledZones } from './settled-zones.ts';
-import { zoneNames } from './zone-owners.ts';
+import { ZoneIndex } from './zone-index.ts';
 import {
   type LimitedZone,
   type WantedLimit,
@@ -53,15 +56,13 @@ export const keepZoneLimits = (options: ZoneLimitsOptions): ZoneLimits => {
   const keeper = new Keeper(options);
   const { northbound, zones } = options;
   const stops = [
-    zones.onUpdate(() => keeper.later(GATHERED_MS)),
-    northbound.onUpdate((update) => {
-      if (mayLimit(update)) keeper.later(GATHERED_MS);
-    }),
-    northbound.onSynced(() => keeper.later(GATHERED_MS)),
-    zones.onSynced(() => keeper.later(GATHERED_MS)),
+    zones.onUpdate((update) => keeper.onZones(update)),
+    northbound.onUpdate((update) => keeper.onNorthbound(update)),
+    northbound.onSynced(() => keeper.compareAll()),
+    zones.onSynced(() => keeper.compareAll()),
     () => keeper.stop(),
   ];
-  keeper.later(0);
+  keeper.compareAll(0);
   return {
     problems: () => keeper.problems(),
     stop: () => {
@@ -72,15 +73,13 @@ export const keepZoneLimits = (options: ZoneLimitsOptions): ZoneLimits => {
 
 const LIMITED = new Set(['Logical_Router', 'Logical_Switch', 'Logical_Switch_Port']);
 
-const mayLimit = ({ changes }: ReplicaUpdate): boolean =>
-  changes.some(
-    ({ table, before, after, columns }) =>
-      LIMITED.has(table) && (before === undefined || after === undefined || columns.includes('external_ids')),
-  );
+const mayLimit = ({ table, before, after, columns }: RowChange): boolean =>
+  LIMITED.has(table) && (before === undefined || after === undefined || columns.includes('external_ids'));
 
-/** Compares all zones of the node each time: the bridge's map of them arrives as a whole, too. */
+/** Compares zones that something was about, those of which something has to be written yet, and all after a connection was lost. */
 class Keeper {
   readonly #options: ZoneLimitsOptions;
+  readonly #index = new ZoneIndex();
   readonly #settled = new SettledZones();
   readonly #backoff = new Backoff(RETRY);
   #cancel: (() => void) | undefined;
@@ -88,10 +87,29 @@ class Keeper {
   #at = Number.POSITIVE_INFINITY;
   #isStopped = false;
   #isWriting = false;
+  #isAll = true;
   #failure: string | undefined;
 
   constructor(options: ZoneLimitsOptions) {
     this.#options = options;
+  }
+
+  compareAll(milliseconds = GATHERED_MS): void {
+    this.#isAll = true;
+    this.later(milliseconds);
+  }
+
+  onZones({ changes }: ReplicaUpdate): void {
+    for (const { table, uuid } of changes) if (table === 'CT_Zone') this.#index.touchRow(uuid);
+    this.later(GATHERED_MS);
+  }
+
+  onNorthbound({ changes }: ReplicaUpdate): void {
+    const limited = changes.filter(mayLimit);
+    if (limited.length === 0) return;
+    for (const change of limited)
+      for (const zone of zonesOf(change, this.#options.northbound)) this.#index.touchName(zone);
+    this.later(GATHERED_MS);
   }
 
   later(milliseconds: number): void {
@@ -122,11 +140,20 @@ class Keeper {
     // What is not current comes as an update.
     if (!northbound.synced || !zones.synced) return;
     if (this.#isWriting) return this.later(GATHERED_MS);
-    const here = zonesHere(zones, northbound);
+    const here = zonesHere(zones, northbound, this.#index);
     if (here === undefined) return;
-    const changes = zoneChanges(here);
+    if (this.#isAll) this.#index.touchAll();
+    this.#isAll = false;
+    const looked = here.only(this.#index.take());
+    const changes = zoneChanges(looked);
+    // Until there is nothing to be written of it.
+    for (const { zone } of changes) this.#index.touch(zone);
     if (changes.length === 0) this.#succeeded();
-    const { due, nextMs } = this.#settled.due(changes, here, clock.monotonic());
+    const { due, nextMs } = this.#settled.due(
+      changes,
+      { names: this.#index.names, rows: looked.rows },
+      clock.monotonic(),
+    );
     if (nextMs !== undefined) this.later(nextMs);
     if (due.length > 0) await this.#write(here.datapath, due);
   }
@@ -153,23 +180,43 @@ class Keeper {
   }
 }
 
-interface Here extends ZonesHere {
+interface Here {
   readonly datapath: Uuid;
+  only(zones: ReadonlySet<number>): ZonesHere;
 }
 
 /** Undefined while the bridge is not there, or no daemon has made its datapath's row. */
-const zonesHere = (zones: ZoneReplica, northbound: NorthboundReplica): Here | undefined => {
+const zonesHere = (zones: ZoneReplica, northbound: NorthboundReplica, index: ZoneIndex): Here | undefined => {
   const bridge = zones.findOne('Bridge', 'name', INTEGRATION_BRIDGE);
   const [root] = zones.rows('Open_vSwitch');
   const datapath = root?.datapaths[bridge?.datapath_type || 'system'];
   const row = datapath === undefined ? undefined : zones.get('Datapath', datapath);
   if (bridge === undefined || datapath === undefined || row === undefined) return undefined;
-  const rows = Object.entries(row.ct_zones).map(([zone, uuid]): [number, LimitedZone] => {
-    const limited = zones.get('CT_Zone', uuid);
-    return [Number(zone), { uuid, limit: limited?.limit, writtenFor: limited?.external_ids[ZONE_KEY] }];
-  });
+  index.follow(bridge.external_ids, row.ct_zones);
   const limitOf = (name: string): WantedLimit => limitOfZone(northbound, name);
-  return { datapath, names: zoneNames(bridge.external_ids), limitOf, rows: new Map(rows) };
+  const only = (looked: ReadonlySet<number>): ZonesHere => {
+    const names = new Map<number, string>();
+    const rows = new Map<number, LimitedZone>();
+    for (const zone of looked) {
+      const [name, uuid] = [index.names.get(zone), row.ct_zones[zone]];
+      if (name !== undefined) names.set(zone, name);
+      if (uuid === undefined) continue;
+      const limited = zones.get('CT_Zone', uuid);
+      rows.set(zone, { uuid, limit: limited?.limit, writtenFor: limited?.external_ids[ZONE_KEY] });
+    }
+    return { names, limitOf, rows };
+  };
+  return { datapath, only };
+};
+
+/** Names of the zones that a row of the northbound database may limit. */
+const zonesOf = ({ table, before, after }: RowChange, northbound: NorthboundReplica): string[] => {
+  const names = [before, after].flatMap((row) => (typeof row?.['name'] === 'string' ? [row['name']] : []));
+  if (table === 'Logical_Switch_Port') return names;
+  const own = names.flatMap((name) => [`${name}_snat`, `${name}_dnat`]);
+  // Ports without a limit of their own have that of their switch.
+  const ports = table === 'Logical_Switch' ? elementsOf(after ?? before, 'ports') : EMPTY_SET;
+  return [...own, ...Array.from(ports, (port) => northbound.get('Logical_Switch_Port', port as Uuid)?.name ?? '')];
 };
 
 /** Of a port, which may have its own, or has that of its switch; of a router or a switch, which have two zones. */

@@ -20,10 +20,15 @@ const ZONE_PREFIX = 'ct-zone-';
 /** Zones of routers, which have two, and of ports by their number; as ovn-controller does, without what is no number. @param externalIds of br-int */
 export const zoneNames = (externalIds: Readonly<Record<string, string>>): ReadonlyMap<number, string> =>
   new Map(
-    Object.entries(externalIds).flatMap(([key, zone]) =>
-      key.startsWith(ZONE_PREFIX) && ZONE.test(zone) ? [[Number(zone), key.slice(ZONE_PREFIX.length)] as const] : [],
-    ),
+    Object.entries(externalIds).flatMap(([key, zone]) => {
+      const found = zoneNameOf(key, zone);
+      return found === undefined ? [] : [found];
+    }),
   );
+
+/** Of one entry; undefined: it is none of a zone. */
+export const zoneNameOf = (key: string, zone: string): readonly [zone: number, name: string] | undefined =>
+  key.startsWith(ZONE_PREFIX) && ZONE.test(zone) ? [Number(zone), key.slice(ZONE_PREFIX.length)] : undefined;
 
 /** The datapath has 2^16 of them. */
 const ZONE = /^\d{1,5}$/;
@@ -37,7 +42,7 @@ export const zoneOwners = (
   const owners = new Map<string, ZoneOwner>();
   for (const network of networks) {
     const routers = [clusterRouterName(network), transitRouterName(network), gatewayRouterName(network, node)];
-    for (const router of routers) for (const of of ['snat', 'dnat']) owners.set(`${router}_${of}`, { network });
+    for (const router of routers) for (const kind of ['snat', 'dnat']) owners.set(`${router}_${kind}`, { network });
     owners.set(managementPortName(network, node), { network });
   }
   for (const { pod, attachments } of pods) {

@@ -1,11 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
+import { defaultNetwork } from '../../api/network.ts';
+import { parseNetworkId } from '../../net/ids.ts';
 import { parseIp } from '../../net/ip.ts';
 import { FactStore } from '../model/fact-store.ts';
 import type { Feature } from '../model/fragment.ts';
 import { MemorySinks } from '../render/memory-sinks.ts';
 import { TestCluster } from '../testing/cluster.ts';
 import { createEngine } from './engine.ts';
+
+const SETTINGS = {
+  node: 'n1',
+  cluster: parseClusterConfig(),
+  encapIps: [],
+  southboundRemote: '',
+  networkRendering: 'always' as const,
+  allowedDefaultServices: [],
+};
 
 const manyNetworks = (count: number): TestCluster => {
   const it = new TestCluster('n1')
@@ -96,6 +107,28 @@ it('the same facts in another order give the same document', () => {
   expect(build(steps.toReversed())).toBe(build(steps));
 });
 
+it('more fragments than a call has arguments are rendered at once', () => {
+  const facts = new FactStore();
+  const feature: Feature = { name: 'usual', over: 'networkNode', render: () => ({}) };
+  let rendered = 0;
+  const engine = createEngine({
+    ...{ features: [feature], facts, settings: SETTINGS, sinks: new MemorySinks(), schedule: () => undefined },
+    onFlush: (owners) => {
+      rendered += owners.length;
+    },
+  });
+  const network = { ...defaultNetwork(SETTINGS.cluster), id: parseNetworkId(1), tunnelKeys: [] };
+  const node = { chassisId: undefined, encapIps: [], transitAddresses: [], gatewayMtuSupport: true, id: undefined };
+  for (let index = 0; index < 400; index += 1) {
+    facts.set('node', `n${index}`, { ...node, name: `n${index}` });
+    facts.set('network', `net${index}`, { ...network, name: `net${index}` });
+  }
+  engine.start();
+  engine.flush();
+  expect(rendered).toBe(160_000);
+  engine.stop();
+});
+
 it('a feature that throws keeps what it desired before, says so, and stops no other', () => {
   const facts = new FactStore();
   const sinks = new MemorySinks();
@@ -111,15 +144,7 @@ it('a feature that throws keeps what it desired before, says so, and stops no ot
       };
     },
   };
-  const settings = {
-    node: 'n1',
-    cluster: parseClusterConfig(),
-    encapIps: [],
-    southboundRemote: '',
-    networkRendering: 'always' as const,
-    allowedDefaultServices: [],
-  };
-  const engine = createEngine({ features: [feature], facts, settings, sinks, schedule: () => undefined });
+  const engine = createEngine({ features: [feature], facts, settings: SETTINGS, sinks, schedule: () => undefined });
   engine.start();
   const node = { chassisId: undefined, encapIps: [], transitAddresses: [], gatewayMtuSupport: true, id: undefined };
   facts.set('node', 'n1', { ...node, name: 'n1' });

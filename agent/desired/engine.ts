@@ -149,8 +149,11 @@ class RenderingEngine implements Engine {
     for (let round = 0; this.#stale.size > 0 && round < MAX_ROUNDS; round++) {
       const stale = [...this.#stale];
       this.#stale.clear();
-      for (const source of stale) this.#refresh(source);
-      rendered.push(...stale.map(({ owner }) => owner));
+      // One by one: the arguments of a call have a limit, and the nodes of all networks have none.
+      for (const source of stale) {
+        this.#refresh(source);
+        rendered.push(source.owner);
+      }
     }
     this.#scheduled = false;
     if (this.#stale.size > 0) this.#scheduleFlush();

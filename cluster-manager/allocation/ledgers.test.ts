@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseClusterConfig } from '../../api/cluster-config.ts';
 import { parseNetConf } from '../../api/net-conf.ts';
 import { type Network, networkOfNetConf } from '../../api/network.ts';
-import { addressOf, parseCidr, parseInterfaceAddress } from '../../net/cidr.ts';
+import { addressOf, cidrContains, parseCidr, parseInterfaceAddress } from '../../net/cidr.ts';
 import { parsePortKey } from '../../net/ids.ts';
 import { parseIp } from '../../net/ip.ts';
 import { macFromIp, parseMac } from '../../net/mac.ts';
@@ -78,6 +78,32 @@ describe('subnet ledger', () => {
     ]);
     expect(ledger.assign('n1')).toEqual(['10.0.1.0/24', 'fd00::/64']);
     expect(ledger.assign('n2')).toEqual(['10.0.0.0/24', 'fd00:0:0:1::/64']);
+  });
+
+  it('counts what is used of each range, whatever comes and goes', () => {
+    const node = fc.constantFrom('n1', 'n2', 'n3', 'n4');
+    const subnet = fc.constantFrom('10.0.1.0/24', '10.9.0.128/25', 'fd00:0:0:1::/64', '10.5.0.0/24').map(parseCidr);
+    const event = fc.oneof(
+      fc.record({ kind: fc.constantFrom('assign' as const, 'release' as const), node }),
+      fc.record({ kind: fc.constant('recover' as const), node, subnet }),
+    );
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 20 }), (events) => {
+        const ledger = createSubnetLedger(ranges);
+        for (const one of events) {
+          if (one.kind === 'release') ledger.release(one.node);
+          else if (one.kind === 'recover') ledger.recover(one.node, [one.subnet]);
+          else
+            try {
+              ledger.assign(one.node);
+            } catch {}
+        }
+        const held = ledger.owners().flatMap((owner) => ledger.get(owner) ?? []);
+        const used = ranges.map(({ cidr }) => held.filter((one) => cidrContains(cidr, one)).length);
+        expect(ledger.usage().map((one) => one.used)).toEqual(used);
+      }),
+      { numRuns: 200 },
+    );
   });
 });
 

@@ -16,12 +16,12 @@ import { MultiMap } from '../../base/multi-map.ts';
 import { jsonEqual } from '../../kube/json-equal.ts';
 import { controllerUid, type NadFacts } from '../facts/nad-facts.ts';
 import { networkOrNone, refusalOf } from './check-conf.ts';
-import { definitionOf, isReserved } from './definition.ts';
 import type { IdRecord } from './id-record.ts';
 import { idSupply } from './id-shortage.ts';
 import { KeyLedger } from './key-ledger.ts';
 import { scopedNad } from './nad-scope.ts';
 import { about, belongs, faultsOf, noId, noMatch } from './network-messages.ts';
+import { isReserved, NetworkNads } from './network-nads.ts';
 import type { NadRecord, NadResult, NetworkChange, NetworkRecord } from './network-records.ts';
 import { NetworkReservations } from './network-reservations.ts';
 import {
@@ -44,7 +44,7 @@ export class NetworkRegistry {
   readonly #room: NetworkRoom;
   readonly #keys: KeyLedger;
   readonly #nads = new Map<string, NadRecord>();
-  readonly #byNetwork = new MultiMap<string>();
+  readonly #byNetwork = new NetworkNads();
   readonly #byNamespace = new MultiMap<string>();
   /** Names that NADs hold an id for although their configuration can't be read. */
   readonly #unreadable = new Map<string, string>();
@@ -126,11 +126,11 @@ export class NetworkRegistry {
   }
 
   nadsIn(namespace: string): readonly NadRecord[] {
-    return this.#recordsOf(this.#byNamespace.get(namespace));
+    return [...this.#byNamespace.get(namespace)].flatMap((key) => this.#nads.get(key) ?? []);
   }
 
   nadsOf(network: string): readonly NadRecord[] {
-    return this.#recordsOf(this.#byNetwork.get(network));
+    return [...this.#byNetwork.of(network)];
   }
 
   primaryOf(namespace: string, labels: Labels): PrimaryNetwork<NadRecord> {
@@ -230,8 +230,9 @@ export class NetworkRegistry {
     }
     const left = before !== undefined && before.conf.name !== conf.name ? this.#drop(nad.key) : [];
     this.#unreadable.delete(nad.key);
-    this.#nads.set(nad.key, { ...nad, conf, isOwn });
-    this.#byNetwork.add(conf.name, nad.key);
+    const record = { ...nad, conf, isOwn };
+    this.#nads.set(nad.key, record);
+    this.#byNetwork.set(record);
     this.#byNamespace.add(nad.metadata.namespace, nad.key);
     const { change, problem } = this.#refresh(conf.name);
     const passedOn = change.some(({ before: was }) => was !== undefined) ? this.#passOnRoom() : [];
@@ -259,13 +260,9 @@ export class NetworkRegistry {
     return [...change, ...succeeding, ...this.#passOnRoom()];
   }
 
-  #recordsOf(keys: Iterable<string>): readonly NadRecord[] {
-    return [...(keys ?? [])].flatMap((key) => this.#nads.get(key) ?? []);
-  }
-
   /** Makes the record of a network agree with its NADs. */
   #refresh(name: string): { change: NetworkChange[]; problem: string[] } {
-    const definition = definitionOf(this.#recordsOf(this.#byNetwork.get(name)));
+    const definition = this.#byNetwork.definitionOf(name);
     if (definition === undefined) return { change: this.#forget(name), problem: [] };
     const isOther = this.#definitions.get(name)?.isOwn !== definition.isOwn;
     this.#definitions.set(name, definition);
@@ -285,7 +282,7 @@ export class NetworkRegistry {
   /** @throws NetError, or an Error with the reason why it gets no ids */
   #define(name: string, { conf, metadata }: NadRecord): { change: NetworkChange[]; problem: string[] } {
     const before = this.#networks.get(name);
-    const rival = rivalry(this.nadsOf(name), (namespace) => this.nadsIn(namespace));
+    const rival = rivalry(this.#byNetwork.of(name), (namespace) => this.nadsIn(namespace));
     const refusal = refusalOf(conf, this.#cluster) ?? rival ?? this.#wires.refuse(networkOrNone(conf, this.#cluster));
     const hasId = this.#keys.has(name);
     // What is reserved for another NAD of that name is not yet what a network works with.
@@ -384,6 +381,7 @@ export class NetworkRegistry {
   }
 
   #isForeign(nad: NadRecord): boolean {
+    if (nad.isOwn) return false;
     const definition = this.#definitions.get(nad.conf.name);
     return isReserved(nad) || takesName(scopedNad(nad), definition && scopedNad(definition));
   }

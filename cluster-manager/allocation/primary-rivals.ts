@@ -10,15 +10,18 @@ import type { NadRecord } from './network-records.ts';
  * @param nads of the network @returns why it gets no id
  */
 export const rivalry = (
-  nads: readonly NadRecord[],
+  nads: Iterable<NadRecord>,
   nadsIn: (namespace: string) => readonly NadRecord[],
 ): string | undefined => {
-  const messages = nads.map((nad) => {
+  let message: string | undefined;
+  for (const nad of nads) {
     const { namespace } = nad.metadata;
     const first = nad.conf.role === 'primary' ? oldestRival(nad, nadsIn(namespace)) : undefined;
-    return first === undefined ? undefined : primaryTaken(namespace, first.metadata.name);
-  });
-  return messages.includes(undefined) ? undefined : messages[0];
+    // One that is first is enough: the others, of which there may be many, are not looked at.
+    if (first === undefined) return undefined;
+    message ??= primaryTaken(namespace, first.metadata.name);
+  }
+  return message;
 };
 
 /** The NAD whose network the namespace has instead. @param nads of its namespace, in any order, with it */

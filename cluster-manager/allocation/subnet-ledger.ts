@@ -40,10 +40,17 @@ export const createSubnetLedger = (ranges: readonly SubnetRange[]): SubnetLedger
   }
   const byOwner = new Map<string, ReadonlyMap<Family, Cidr>>();
   const holderOf = new Map<Cidr, string>();
+  /** By range, how many of its subnets are held: counted, as the usage of all networks is asked for with each scrape of metrics. */
+  const usedOf = new Map<Cidr, number>();
+  const cidrs = new Set(ranges.map(({ cidr }) => cidr));
 
+  const count = (subnet: Cidr, by: 1 | -1): void => {
+    for (const cidr of cidrs) if (cidrContains(cidr, subnet)) usedOf.set(cidr, (usedOf.get(cidr) ?? 0) + by);
+  };
   const hold = (owner: string, family: Family, subnet: Cidr, pool: SubnetPool): void => {
     pools.set(family, pool);
     holderOf.set(subnet, owner);
+    count(subnet, 1);
     byOwner.set(owner, new Map([...(byOwner.get(owner) ?? []), [family, subnet]]));
   };
   const take = (owner: string, subnet: Cidr): string | undefined => {
@@ -73,7 +80,7 @@ export const createSubnetLedger = (ranges: readonly SubnetRange[]): SubnetLedger
       for (const [family, subnet] of byOwner.get(owner) ?? []) {
         const pool = pools.get(family);
         if (pool !== undefined) pools.set(family, releaseSubnet(pool, subnet));
-        holderOf.delete(subnet);
+        if (holderOf.delete(subnet)) count(subnet, -1);
       }
       byOwner.delete(owner);
     },
@@ -81,7 +88,7 @@ export const createSubnetLedger = (ranges: readonly SubnetRange[]): SubnetLedger
     owners: () => [...byOwner.keys()],
     usage: () =>
       ranges.map(({ cidr, hostPrefix }) => {
-        const used = [...holderOf.keys()].filter((subnet) => cidrContains(cidr, subnet)).length;
+        const used = usedOf.get(cidr) ?? 0;
         const size = 1n << BigInt(Math.max(0, hostPrefix - prefixLength(cidr)));
         return { subnet: cidr, used, free: size - BigInt(used) };
       }),

@@ -24,8 +24,9 @@ export const networkAllocation = (
   const { registry, nadProblems } = state;
   // By its own NADs: that there is a network of its name says nothing yet.
   const isOut = (key: string): boolean => registry.networkOfNad(key)?.name !== networkName;
-  const [refusal] = nads.filter(isOut).flatMap((key) => nadProblems.get(key) ?? []);
-  const record = nads.every(isOut) ? undefined : registry.get(networkName);
+  const out = nads.filter(isOut);
+  const [refusal] = out.flatMap((key) => nadProblems.get(key) ?? []);
+  const record = out.length === nads.length ? undefined : registry.get(networkName);
   if (record === undefined) {
     return refusal === undefined
       ? undefined

@@ -69,10 +69,11 @@ const ensure = async (
   );
   // What can't be read selects nothing, but neither does it give anything up.
   const owned = facts.spec === undefined ? [] : ownedNamespaces(controller, facts);
-  const stale = owned.filter((namespace) => !desired.includes(namespace));
+  const isDesired = new Set(desired);
+  const stale = owned.filter((namespace) => !isDesired.has(namespace));
   const releases = stale.map((namespace) => ({ namespace, plan: release(controller, facts, namespace) }));
   const outcomes = await Promise.all([
-    ...plans.map(({ namespace, plan }) => applyPlan(controller, facts, namespace, plan, signal)),
+    ...plans.filter(hasWork).map(({ namespace, plan }) => applyPlan(controller, facts, namespace, plan, signal)),
     ...releases.map(({ plan }) => deleteNad(controller, plan, signal)),
   ]);
   const rendered = views.view.rendered(facts);
@@ -172,6 +173,9 @@ const release = ({ views, users, enqueue }: Controller, facts: NetworkFacts, nam
   return plan;
 };
 
+/** Of a network of many namespaces nearly all NADs are as they should be. */
+const hasWork = ({ plan }: { readonly plan: DesiredPlan }): boolean => plan.kind !== 'keep' || plan.hasExtras;
+
 const isThere = ({ kind }: DesiredPlan): boolean => kind === 'apply' || kind === 'keep';
 
 /** What was written, and what the network got and comes to; all of it in one request. */
@@ -234,13 +238,15 @@ const allocated = (
 };
 
 /** Primary NADs that stand beside the network's own. */
-const rivalsOf = ({ caches, state }: Controller, own: readonly string[]): readonly string[] =>
-  own
+const rivalsOf = ({ caches, state }: Controller, own: readonly string[]): readonly string[] => {
+  const isOwn = new Set(own);
+  return own
     .filter((key) => state.registry.nad(key)?.conf.role === 'primary')
     .flatMap((key) => caches.nads.byIndex('namespace', key.split('/')[0] ?? ''))
-    .filter(({ key, conf }) => conf?.role === 'primary' && !own.includes(key))
+    .filter(({ key, conf }) => conf?.role === 'primary' && !isOwn.has(key))
     .map(({ key }) => key)
     .sort();
+};
 
 const rethrow = (errors: readonly unknown[]): void => {
   if (errors.length === 1) throw errors[0];

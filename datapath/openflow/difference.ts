@@ -29,7 +29,7 @@ export const bridgeDifferences = async (
   for (const bridge of wants.bridges) {
     if (!options.ports.hasBridge(bridge)) continue;
     const actual = await readBridge(options.client, bridge, signal);
-    // One by one: the arguments of a call have a limit, and flows of a bridge that lost them have none.
+    // One by one: the arguments of a call have a limit, and a bridge that was made anew lacks all of its flows.
     for (const one of flowDifferences(wants, bridge, actual, options.cookies)) found.push(one);
     for (const one of groupDifferences(wants, bridge, actual, options)) found.push(one);
     for (const one of portDifferences(wants, bridge, actual)) found.push(one);

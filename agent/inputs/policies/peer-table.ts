@@ -14,6 +14,7 @@ import { isSelected } from './canonical-selector.ts';
 import { numberOf, type PeerSetSpec } from './compile.ts';
 import { count, type NameWatch, usedNumbers } from './name-watch.ts';
 import { keyOfPod } from './namespace-pods.ts';
+import { NamespaceScopes } from './namespace-scopes.ts';
 import { PeerFiling } from './peer-filing.ts';
 import type { Placement } from './placement.ts';
 import type { Selecting } from './postings.ts';
@@ -60,6 +61,7 @@ interface PeerTableOptions {
 export class PeerTable {
   readonly #options: PeerTableOptions;
   readonly #networks = new Map<string, NetworkPeers>();
+  readonly #scopes: NamespaceScopes;
   /** Their facts are written by `flush`: one event can change many sets of a pod. */
   readonly #changed = new Set<PodState>();
   /** Most pods are in the same sets as others. */
@@ -67,6 +69,7 @@ export class PeerTable {
 
   constructor(options: PeerTableOptions) {
     this.#options = options;
+    this.#scopes = new NamespaceScopes(options.namespaces);
   }
 
   /** A rule of this family names this set. */
@@ -149,9 +152,7 @@ export class PeerTable {
 
   /** @returns whether its pods are peers of others now, and have to be moved */
   changeNamespace(name: string): boolean {
-    let isOther = false;
-    for (const { filing } of this.#networks.values()) isOther = filing.changeNamespace(name) || isOther;
-    return isOther;
+    return this.#scopes.change(name);
   }
 
   /** How many numbers the peers have for a port that is watched. */
@@ -164,8 +165,8 @@ export class PeerTable {
     const live = this.#networks.get(network)?.live.get(selection.text);
     if (live !== undefined) return live.members.size;
     let found = 0;
-    for (const namespace of this.#namespacesOf(network, selection))
-      for (const { pod } of this.#podsOf(namespace)) {
+    for (const namespace of this.#namespacesOf(selection))
+      for (const { pod } of this.#podsOn(network, namespace)?.values() ?? []) {
         if (this.#isMember(network, selection, pod)) found += 1;
         if (found > limit) return found;
       }
@@ -175,21 +176,23 @@ export class PeerTable {
   /** As many pods a selection has at most: what can be said without a look at each of them. */
   mostMembersOf(network: string, selection: Selection): number {
     let most = 0;
-    for (const namespace of this.#namespacesOf(network, selection)) most += this.#options.podsOf(namespace)?.size ?? 0;
+    for (const namespace of this.#namespacesOf(selection)) most += this.#podsOn(network, namespace)?.size ?? 0;
     return most;
   }
 
-  #namespacesOf(network: string, { scope }: Selection): Iterable<string> {
+  #namespacesOf({ scope }: Selection): Iterable<string> {
     if ('namespace' in scope) return [scope.namespace];
     const all = this.#options.namespaces.values();
     return (
-      this.#networks.get(network)?.filing.namespacesOf(scope.namespaces) ??
+      this.#scopes.namespacesOf(scope.namespaces) ??
       all.filter(({ labels }) => isSelected(scope.namespaces, labels)).map(({ name }) => name)
     );
   }
 
-  #podsOf(namespace: string): Iterable<PodState> {
-    return this.#options.podsOf(namespace)?.values() ?? [];
+  /** Of a namespace without pods on the network none: most are elsewhere. */
+  #podsOn(network: string, namespace: string): Pods | undefined {
+    const isThere = this.#options.placementOf(namespace)?.mayBeOn(network) === true;
+    return isThere ? this.#options.podsOf(namespace) : undefined;
   }
 
   #isMember(network: string, { selector, hosts }: Selection, pod: PolicyPod): boolean {
@@ -244,7 +247,7 @@ export class PeerTable {
   }
 
   #ensure(network: string, selection: Selection): LivePeers {
-    const peers = this.#networks.get(network) ?? { filing: new PeerFiling(this.#options.namespaces), live: new Map() };
+    const peers = this.#networks.get(network) ?? { filing: new PeerFiling(this.#scopes), live: new Map() };
     this.#networks.set(network, peers);
     const known = peers.live.get(selection.text);
     if (known !== undefined) return known;
@@ -263,7 +266,7 @@ export class PeerTable {
     peers.live.set(selection.text, live);
     try {
       for (const namespace of peers.filing.add(live))
-        for (const state of this.#podsOf(namespace)) this.#join(live, state);
+        for (const state of this.#podsOn(network, namespace)?.values() ?? []) this.#join(live, state);
     } catch (error) {
       // Half of a set is none: who needs it next finds all of its pods.
       this.#dropIfUnused(live);

@@ -110,6 +110,12 @@ export class Placement {
     return names;
   }
 
+  /** False: none of its pods has an address on the network. */
+  mayBeOn(network: string): boolean {
+    if (network === DEFAULT_NETWORK_NAME && this.#site.value.isOnDefault) return true;
+    return this.#attachments.values().some(({ watched }) => watched.value?.network === network);
+  }
+
   /** Those that are of the network's own subnets; on layer 3 of those of the pod's node, once it has some. */
   addressesOn(network: string, pod: Pick<PolicyPod, 'addresses' | 'node' | 'isHost'>): readonly Ip[] {
     const { addresses, node } = pod;

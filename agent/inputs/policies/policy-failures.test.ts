@@ -5,6 +5,7 @@ import { AdminTable } from './admin/admin-table.ts';
 import { NodePeers } from './admin/node-peers.ts';
 import { SiteRules } from './admin/site-rules.ts';
 import { canonicalSelector } from './canonical-selector.ts';
+import { NamespaceScopes } from './namespace-scopes.ts';
 import { PeerFiling } from './peer-filing.ts';
 import { PeerTable } from './peer-table.ts';
 import { PolicyBudgets } from './policy-budgets.ts';
@@ -221,7 +222,7 @@ describe('PolicyIndex that fails', () => {
   it('looks at more selections than a call has arguments', () => {
     const scope = { namespaces: canonicalSelector({}) };
     const selector = canonicalSelector({});
-    const filing = new PeerFiling(new Map([['red', { name: 'red', labels: {}, problems: [] }]]));
+    const filing = new PeerFiling(new NamespaceScopes(new Map([['red', { name: 'red', labels: {}, problems: [] }]])));
     for (let index = 0; index < 150_000; index += 1)
       filing.add({ selection: { text: String(index), scope, selector, hosts: true }, selector });
     expect(filing.matching('red', {})).toHaveLength(150_000);

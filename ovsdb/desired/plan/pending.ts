@@ -59,8 +59,8 @@ export class PendingOperations {
   changeElements(row: RowAddress, column: string, remove: readonly WireAtom[], add: readonly WireAtom[]): void {
     const { elements } = this.#changes(row);
     const known = elements.get(column) ?? { remove: [], add: [] };
-    known.remove.push(...remove);
-    known.add.push(...add);
+    append(known.remove, remove);
+    append(known.add, add);
     elements.set(column, known);
   }
 
@@ -72,8 +72,8 @@ export class PendingOperations {
   ): void {
     const { entries } = this.#changes(row);
     const known = entries.get(column) ?? { remove: [], add: [] };
-    known.remove.push(...remove);
-    known.add.push(...add);
+    append(known.remove, remove);
+    append(known.add, add);
     entries.set(column, known);
   }
 
@@ -116,6 +116,11 @@ export class PendingOperations {
     return changes;
   }
 }
+
+/** One by one: the arguments of a call have a limit, and a set of addresses has none. */
+const append = <Value>(list: Value[], more: readonly Value[]): void => {
+  for (const one of more) list.push(one);
+};
 
 export interface RowAddress {
   readonly table: string;

@@ -9,6 +9,7 @@ import type { TrackedView } from '../../../model/tracked-view.ts';
 import type { Problem } from '../../problem.ts';
 import { isSelected } from '../canonical-selector.ts';
 import type { DomainSets } from '../domain-table.ts';
+import { NamespaceScopes } from '../namespace-scopes.ts';
 import { PeerFiling } from '../peer-filing.ts';
 import type { PeerTable } from '../peer-table.ts';
 import type { Placement } from '../placement.ts';
@@ -51,6 +52,7 @@ export class AdminTable {
   readonly #options: AdminTableOptions;
   readonly #policies = new Map<string, AdminState>();
   readonly #projections = new Map<string, AdminProjection>();
+  readonly #scopes: NamespaceScopes;
   readonly #filing: PeerFiling<AdminState>;
   readonly #orders = new AdminOrders();
   readonly #room = new FirewallRoom();
@@ -66,7 +68,8 @@ export class AdminTable {
     const { facts, view, cluster, peers, domains, namespaces } = options;
     this.#options = options;
     this.#failures = new AdminFailures(options.onFailure);
-    this.#filing = new PeerFiling(namespaces);
+    this.#scopes = new NamespaceScopes(namespaces);
+    this.#filing = new PeerFiling(this.#scopes);
     this.#nodes = new NodeChanges({
       ...{ facts: options.watchedFacts, view, cluster, failures: this.#failures },
       mark: (nodes) => this.#markForNodes(nodes),
@@ -139,7 +142,7 @@ export class AdminTable {
 
   /** @returns whether its pods are subjects of others now, and have to be moved */
   changeNamespace(name: string): boolean {
-    return this.#filing.changeNamespace(name);
+    return this.#scopes.change(name);
   }
 
   settle(): void {

@@ -85,3 +85,22 @@ it('holds for any firewalls in any order', () => {
     { numRuns: 500 },
   );
 });
+
+it.each([10, 1000])('looks at no other of %i firewalls as long as all have room', (count) => {
+  const room = new FirewallRoom();
+  const one = (id: number, any = 2): SiteState => siteOf(id, { id, any, nodes: 0, names: [id], denies: false });
+  const looks = new Set<string>();
+  const watched = (site: SiteState): SiteState =>
+    Object.defineProperty(site, 'excessOfNode', {
+      get: () => {
+        looks.add(site.whole);
+        return undefined;
+      },
+    });
+  room.settle(Array.from({ length: count }, (_, id) => watched(one(id))));
+  looks.clear();
+  room.settle([watched(one(3, 5))]);
+  room.settle([watched(one(count))]);
+  room.settle([siteOf(4, undefined)]);
+  expect([...looks]).toEqual(['site-3', `site-${count}`]);
+});

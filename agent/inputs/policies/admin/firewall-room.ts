@@ -44,7 +44,10 @@ export class FirewallRoom {
   readonly #limits: FirewallLimits;
   /** By id of the set of all subjects: the same for each version of a firewall. */
   readonly #active = new Map<string, Active>();
+  readonly #usage = new Usage();
   #hasChanged = false;
+  /** Some firewall may be without its share. */
+  #hasExcess = false;
 
   constructor(limits: FirewallLimits = NODE_LIMITS) {
     this.#limits = limits;
@@ -55,6 +58,10 @@ export class FirewallRoom {
     for (const site of stale) if (site.state.policy.tier === 'firewall') this.#follow(site);
     if (!this.#hasChanged) return [];
     this.#hasChanged = false;
+    const hasRoom = this.#usage.isWithin(this.#limits);
+    // Nearly always: all firewalls together have room, and had it before.
+    if (hasRoom && !this.#hasExcess) return [];
+    this.#hasExcess = !hasRoom;
     const excess = this.#excess();
     return [...this.#active.values()].flatMap((one) => {
       const { site } = one;
@@ -67,17 +74,31 @@ export class FirewallRoom {
   #follow(site: SiteState): void {
     const { whole: id, state, families, parts } = site;
     if (parts.size === 0) {
-      this.#hasChanged = this.#active.delete(id) || this.#hasChanged;
+      this.#hasChanged = this.#replace(id, undefined) || this.#hasChanged;
       return;
     }
+    // By what it was without before.
+    if (site.excessOfNode !== undefined) this.#hasExcess = true;
     const { templates } = state.rules;
     const known = this.#active.get(id);
     if (known?.templates === templates && known.families === families) {
       known.site = site;
       return;
     }
-    this.#active.set(id, { id, site, templates, families, cost: costOf(templates, families) });
     this.#hasChanged = true;
+    this.#replace(id, { id, site, templates, families, cost: costOf(templates, families) });
+  }
+
+  /** @returns whether there was one */
+  #replace(id: string, after: Active | undefined): boolean {
+    const before = this.#active.get(id);
+    if (before !== undefined) this.#usage.count(before.cost, -1);
+    if (after === undefined) this.#active.delete(id);
+    else {
+      this.#active.set(id, after);
+      this.#usage.count(after.cost, 1);
+    }
+    return before !== undefined;
   }
 
   #excess(): ReadonlyMap<Active, Excess> {
@@ -119,6 +140,28 @@ export class FirewallRoom {
   #ordered(without: ReadonlyMap<Active, Excess>, sizeOf: (one: Active) => number): Active[] {
     const left = [...this.#active.values()].filter((one) => !without.has(one));
     return left.sort((a, b) => sizeOf(a) - sizeOf(b) || (a.id < b.id ? -1 : 1));
+  }
+}
+
+/** What all firewalls of the node cost it, counted as they come and go. */
+class Usage {
+  #rules = 0;
+  #nodeSets = 0;
+  /** By name, how many firewalls have it. */
+  readonly #names = new Map<DomainName, number>();
+
+  count({ rules, nodeSets, names }: FirewallCost, by: 1 | -1): void {
+    this.#rules += by * rules;
+    this.#nodeSets += by * nodeSets;
+    for (const name of names) {
+      const now = (this.#names.get(name) ?? 0) + by;
+      if (now === 0) this.#names.delete(name);
+      else this.#names.set(name, now);
+    }
+  }
+
+  isWithin({ rules, nodeSets, names }: FirewallLimits): boolean {
+    return this.#rules <= rules && this.#nodeSets <= nodeSets && this.#names.size <= names;
   }
 }
 
