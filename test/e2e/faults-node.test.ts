@@ -94,7 +94,7 @@ describe('packets pass again, and all is as it was, after', () => {
 
   it('the ports of a pod were deleted', () =>
     recovers('ports of a pod', async () => {
-      const columns = ['--format=csv', '--no-headings', '--columns=name,external_ids'];
+      const columns = ['--format=csv', '--data=bare', '--no-headings', '--columns=name,external_ids'];
       const found = await onNode('ovs-vsctl', ...columns, 'find', 'Interface', 'external_ids:iface-id!=""');
       const ports = found.split('\n').flatMap((line) => (/red_red-a\b/.test(line) ? (line.split(',')[0] ?? []) : []));
       expect(ports).toHaveLength(2);
