@@ -129,7 +129,8 @@ const targetUnits = (input: DriftInput, change: RowChange): Unit[] => {
     const stayed = before.includes(target) && after.includes(target);
     for (const column of desired.members.columns(target)) {
       if (stayed) {
-        if (change.columns.includes(column)) units.push(...elementUnits(input, change, target, column, false));
+        if (!change.columns.includes(column)) continue;
+        for (const unit of elementUnits(input, change, target, column, false)) units.push(unit);
       } else {
         for (const member of desired.members.of(target, column))
           units.push({ kind: 'member', ...memberAddress(member) });
