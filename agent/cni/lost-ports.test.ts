@@ -39,7 +39,7 @@ const setUp = async (state = {}) => {
       if (node.refusal === 'gone') return Promise.reject(new CniError('podGone', 'a DEL came'));
       if (node.refusal !== '') return Promise.reject(new Error(node.refusal));
       node.ports = [port];
-      replugged.push(links.join(' '));
+      replugged.push(links.map(({ name }) => name).join(' '));
       return Promise.resolve();
     },
     onReplugged: (pods: readonly LostInterfaces[]) => reported.push(`again: ${pods.map(({ pod }) => pod.name)}`),
