@@ -14,7 +14,7 @@ const SOON = 500;
 
 const setUp = async (state = {}) => {
   const clock = createFakeClock();
-  const port = { podUid: 'u1', interfaceName: 'eth0' };
+  const port = { podUid: 'u1', interfaceName: 'eth0', logicalPort: 'red_a' };
   const node = { ports: [port], isReady: true, busy: '', links: [linkOf('c1', 'u1')], reads: 0, refusal: '' };
   Object.assign(node, state);
   const reported: string[] = [];
@@ -67,6 +67,14 @@ it('one that lost it while the agent was away gets it, too', async () => {
   const { replugged, after } = await setUp({ ports: [] });
   await after(SOON);
   expect(replugged).toEqual(['c1_eth0']);
+});
+
+it('one whose logical port was removed gets it again', async () => {
+  const { node, port, after, replugged, gone } = await setUp();
+  node.ports = [{ ...port, logicalPort: '' }];
+  gone('c1');
+  await after(2 * SOON);
+  expect([replugged, node.ports]).toEqual([['c1_eth0'], [port]]);
 });
 
 it('a port that cannot be added again is reported once for each reason, until it is there', async () => {

@@ -161,7 +161,9 @@ interface Losses {
 /** A port of a later sandbox of the pod takes the place of an earlier one's, and of its link. */
 const lossesOf = async ({ netlink, ports, pods, isBusy }: LostPortsOptions): Promise<Losses> => {
   const { links } = await netlink.read({ links: true });
-  const plugged = new Set(ports.all().map(({ podUid, interfaceName }) => `${podUid} ${interfaceName}`));
+  // Without its logical port ovn-controller does not bind a port.
+  const bindable = ports.all().filter(({ logicalPort }) => logicalPort !== '');
+  const plugged = new Set(bindable.map(({ podUid, interfaceName }) => `${podUid} ${interfaceName}`));
   const known = new Map(Array.from(pods(), ({ pod }) => [pod.uid, pod]));
   const found = new Map<string, LostInterfaces>();
   let isUnknown = false;
