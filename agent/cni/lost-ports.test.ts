@@ -17,6 +17,7 @@ const setUp = async (state = {}) => {
   const port = { podUid: 'u1', interfaceName: 'eth0', logicalPort: 'red_a' };
   const node = { ports: [port], isReady: true, busy: '', links: [linkOf('c1', 'u1')], reads: 0, refusal: '' };
   Object.assign(node, state);
+  const ending = new AbortController();
   const reported: string[] = [];
   const replugged: string[] = [];
   let gone = (_: readonly string[]): void => undefined;
@@ -45,11 +46,12 @@ const setUp = async (state = {}) => {
     onReplugged: (pods: readonly LostInterfaces[]) => reported.push(`again: ${pods.map(({ pod }) => pod.name)}`),
     report: ({ name }: { name: string }, message: string) => reported.push(`${name}: ${message}`),
     onError: (error: unknown) => reported.push(String(error)),
+    signal: ending.signal,
   };
   const lost = watchLostPorts(options as LostPortsOptions);
   await clock.advance(SOON);
   const after = (milliseconds: number) => clock.advance(milliseconds);
-  return { node, port, lost, after, reported, replugged, gone: (...sandboxes: string[]) => gone(sandboxes) };
+  return { node, port, lost, after, reported, replugged, ending, gone: (...sandboxes: string[]) => gone(sandboxes) };
 };
 
 it('a pod whose port was taken away gets it again when it was seen without it twice', async () => {
@@ -89,6 +91,15 @@ it('a port that cannot be added again is reported once for each reason, until it
   node.ports = [port];
   await after(10_000);
   expect(lost.problems()).toEqual([]);
+});
+
+it('one whose agent ends meanwhile is not reported', async () => {
+  const { node, after, reported, gone, ending } = await setUp();
+  Object.assign(node, { ports: [], refusal: 'aborted' });
+  ending.abort();
+  gone('c1');
+  await after(2 * SOON);
+  expect(reported).toEqual([]);
 });
 
 it('one that the runtime deletes meanwhile is neither reported nor plugged', async () => {

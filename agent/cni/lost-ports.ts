@@ -32,12 +32,14 @@ export interface LostPortsOptions {
    */
   readonly onPortsGone: (listener: (sandboxes: readonly string[]) => void) => () => void;
   readonly clock: Pick<Clock, 'schedule'>;
-  readonly replug: (lost: LostInterfaces) => Promise<void>;
+  readonly replug: (lost: LostInterfaces, signal: AbortSignal) => Promise<void>;
   /** With the pods that have their ports again, as found by one look. */
   readonly onReplugged: (replugged: readonly LostInterfaces[]) => void;
   /** Why a pod's interfaces could not be plugged again, once for each reason. */
   readonly report: (pod: PodAttachments['pod'], message: string) => void;
   readonly onError: (error: unknown) => void;
+  /** Aborts when the agent ends. A `replug` that ends with it has not failed: the next agent does it. */
+  readonly signal: AbortSignal;
 }
 
 export interface LostPorts {
@@ -124,15 +126,15 @@ class Watch implements LostPorts {
   }
 
   async #replug(loss: LostInterfaces): Promise<'replugged' | 'gone' | Failure> {
-    const { replug, report } = this.#options;
+    const { replug, report, signal } = this.#options;
     try {
-      await replug(loss);
+      await replug(loss, signal);
       return 'replugged';
     } catch (error) {
       if (error instanceof CniError && error.reason === 'podGone') return 'gone';
       const failure = { ...loss, links: this.#stillLost(loss), reason: messageOf(error) };
       const before = this.#failed.get(loss.pod.uid);
-      if (!this.#isStopped && before?.reason !== failure.reason) report(loss.pod, textOf(failure));
+      if (!signal.aborted && before?.reason !== failure.reason) report(loss.pod, textOf(failure));
       return failure;
     }
   }
