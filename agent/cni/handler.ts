@@ -20,8 +20,9 @@ import type { PluginHost } from './foreign/plugin-host.ts';
 import { collectGarbage, removeOrphans } from './garbage.ts';
 import { PodLanes } from './lanes.ts';
 import type { LostInterfaces } from './lost-ports.ts';
+import type { PluggedPort } from './ovs-ports.ts';
 import { CniTimer, type ObserveCni } from './phases.ts';
-import { hostNames, type Plumbing, plumbingOf } from './plumbing.ts';
+import { hostNames, type Plumbing, plumbingOf, portOfLink } from './plumbing.ts';
 import { PodFailures } from './pod-failures.ts';
 import { type PlumberOptions, PodPlumber } from './pod-plumber.ts';
 import { portDifferences } from './port-differences.ts';
@@ -82,15 +83,18 @@ export class CniHandler {
   async #replug({ pod, sandbox, links }: LostInterfaces, signal: AbortSignal): Promise<void> {
     const attachments = this.#options.registry.get(podKey(pod));
     if (attachments?.pod.uid !== pod.uid) throw new CniError('podGone', 'the pod is gone');
-    const datapath = { txChecksum: !this.#options.ports.isUserspace() };
-    const { ports } = plumbingOf(attachments, { id: sandbox, netns: '' }, datapath);
-    const lost = ports.filter(({ name }) => links.includes(name));
+    const lost = links.flatMap((link) => portOfLink(attachments, sandbox, link) ?? []);
+    // An ADD ran meanwhile. Its ports have the same logical ports, and would be removed.
+    const logicalPorts = new Set(lost.map(({ logicalPort }) => logicalPort));
+    const isOfLater = (port: PluggedPort): boolean => logicalPorts.has(port.logicalPort) && port.sandbox !== sandbox;
+    if (this.#options.ports.all().some(isOfLater)) throw new CniError('podGone', 'the pod has a later sandbox');
+    if (lost.length > 0) await this.#plumber.replug(lost, attachments, signal);
     if (lost.length < links.length) {
       const { refused, waitingFor } = attachments;
-      const why = refused ?? waitingFor ?? 'it selects other networks than it was started with';
+      const why =
+        refused ?? waitingFor ?? 'no network of the pod that is known has the MAC addresses of its interfaces';
       throw new CniError('networkNotReady', why);
     }
-    await this.#plumber.replug(lost, attachments, signal);
   }
 
   /** A call is waiting or under way. */

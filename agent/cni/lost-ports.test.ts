@@ -14,9 +14,10 @@ const SOON = 500;
 
 const setUp = async (state = {}) => {
   const clock = createFakeClock();
-  const port = { podUid: 'u1', interfaceName: 'eth0' };
+  const port = { podUid: 'u1', interfaceName: 'eth0', logicalPort: 'red_a' };
   const node = { ports: [port], isReady: true, busy: '', links: [linkOf('c1', 'u1')], reads: 0, refusal: '' };
   Object.assign(node, state);
+  const ending = new AbortController();
   const reported: string[] = [];
   const replugged: string[] = [];
   let gone = (_: readonly string[]): void => undefined;
@@ -39,17 +40,18 @@ const setUp = async (state = {}) => {
       if (node.refusal === 'gone') return Promise.reject(new CniError('podGone', 'a DEL came'));
       if (node.refusal !== '') return Promise.reject(new Error(node.refusal));
       node.ports = [port];
-      replugged.push(links.join(' '));
+      replugged.push(links.map(({ name }) => name).join(' '));
       return Promise.resolve();
     },
     onReplugged: (pods: readonly LostInterfaces[]) => reported.push(`again: ${pods.map(({ pod }) => pod.name)}`),
     report: ({ name }: { name: string }, message: string) => reported.push(`${name}: ${message}`),
     onError: (error: unknown) => reported.push(String(error)),
+    signal: ending.signal,
   };
   const lost = watchLostPorts(options as LostPortsOptions);
   await clock.advance(SOON);
   const after = (milliseconds: number) => clock.advance(milliseconds);
-  return { node, port, lost, after, reported, replugged, gone: (...sandboxes: string[]) => gone(sandboxes) };
+  return { node, port, lost, after, reported, replugged, ending, gone: (...sandboxes: string[]) => gone(sandboxes) };
 };
 
 it('a pod whose port was taken away gets it again when it was seen without it twice', async () => {
@@ -69,6 +71,14 @@ it('one that lost it while the agent was away gets it, too', async () => {
   expect(replugged).toEqual(['c1_eth0']);
 });
 
+it('one whose logical port was removed gets it again', async () => {
+  const { node, port, after, replugged, gone } = await setUp();
+  node.ports = [{ ...port, logicalPort: '' }];
+  gone('c1');
+  await after(2 * SOON);
+  expect([replugged, node.ports]).toEqual([['c1_eth0'], [port]]);
+});
+
 it('a port that cannot be added again is reported once for each reason, until it is there', async () => {
   const { node, port, lost, after, reported, gone } = await setUp();
   Object.assign(node, { ports: [], refusal: 'no bridge' });
@@ -81,6 +91,15 @@ it('a port that cannot be added again is reported once for each reason, until it
   node.ports = [port];
   await after(10_000);
   expect(lost.problems()).toEqual([]);
+});
+
+it('one whose agent ends meanwhile is not reported', async () => {
+  const { node, after, reported, gone, ending } = await setUp();
+  Object.assign(node, { ports: [], refusal: 'aborted' });
+  ending.abort();
+  gone('c1');
+  await after(2 * SOON);
+  expect(reported).toEqual([]);
 });
 
 it('one that the runtime deletes meanwhile is neither reported nor plugged', async () => {

@@ -10,14 +10,14 @@ import type { Netlink } from '../../datapath/netlink/netlink.ts';
 import type { Problem } from '../inputs/problem.ts';
 import type { PodAttachments } from '../model/attachments.ts';
 import type { OvsPorts } from './ovs-ports.ts';
-import { type InterfaceOwner, parseAlias } from './plumbing.ts';
+import { type PodLink, parseAlias } from './plumbing.ts';
 
 /** Of a pod's latest sandbox. */
 export interface LostInterfaces {
   readonly pod: PodAttachments['pod'];
   readonly sandbox: string;
-  /** The node's ends, which have no port. */
-  readonly links: readonly string[];
+  /** They have no port. */
+  readonly links: readonly PodLink[];
 }
 
 export interface LostPortsOptions {
@@ -32,12 +32,14 @@ export interface LostPortsOptions {
    */
   readonly onPortsGone: (listener: (sandboxes: readonly string[]) => void) => () => void;
   readonly clock: Pick<Clock, 'schedule'>;
-  readonly replug: (lost: LostInterfaces) => Promise<void>;
+  readonly replug: (lost: LostInterfaces, signal: AbortSignal) => Promise<void>;
   /** With the pods that have their ports again, as found by one look. */
   readonly onReplugged: (replugged: readonly LostInterfaces[]) => void;
   /** Why a pod's interfaces could not be plugged again, once for each reason. */
   readonly report: (pod: PodAttachments['pod'], message: string) => void;
   readonly onError: (error: unknown) => void;
+  /** Aborts when the agent ends. A `replug` that ends with it has not failed: the next agent does it. */
+  readonly signal: AbortSignal;
 }
 
 export interface LostPorts {
@@ -50,13 +52,8 @@ const SOON_MS = 500;
 /** Until something is tried again that did not work, and of links of pods that are not known. */
 const AGAIN_MS = 10_000;
 
-interface Loss extends LostInterfaces {
-  /** In the pod. */
-  readonly interfaces: readonly string[];
-}
-
-/** One that could not be made good. */
-interface Failure extends Loss {
+/** What could not be made good. */
+interface Failure extends LostInterfaces {
   readonly reason: string;
 }
 
@@ -66,7 +63,7 @@ class Watch implements LostPorts {
   readonly #options: LostPortsOptions;
   readonly #unlisten: () => void;
   /** Of the look before, by the pod's UID. */
-  #seen: ReadonlyMap<string, Loss> = new Map();
+  #seen: ReadonlyMap<string, LostInterfaces> = new Map();
   #failed: ReadonlyMap<string, Failure> = new Map();
   #next: { readonly milliseconds: number; readonly cancel: () => void } | undefined;
   #isLooking = false;
@@ -128,18 +125,25 @@ class Watch implements LostPorts {
     if (this.#failed.size > 0 || isUnknown) this.#later(AGAIN_MS);
   }
 
-  async #replug(loss: Loss): Promise<'replugged' | 'gone' | Failure> {
-    const { replug, report } = this.#options;
+  async #replug(loss: LostInterfaces): Promise<'replugged' | 'gone' | Failure> {
+    const { replug, report, signal } = this.#options;
     try {
-      await replug(loss);
+      await replug(loss, signal);
       return 'replugged';
     } catch (error) {
       if (error instanceof CniError && error.reason === 'podGone') return 'gone';
-      const failure = { ...loss, reason: messageOf(error) };
+      const failure = { ...loss, links: this.#stillLost(loss), reason: messageOf(error) };
       const before = this.#failed.get(loss.pod.uid);
-      if (!this.#isStopped && before?.reason !== failure.reason) report(loss.pod, textOf(failure));
+      if (!signal.aborted && before?.reason !== failure.reason) report(loss.pod, textOf(failure));
       return failure;
     }
+  }
+
+  /** Some may have been plugged. Where all have been, they are not open. */
+  #stillLost({ links }: LostInterfaces): readonly PodLink[] {
+    const plugged = new Set(this.#options.ports.all().map(({ name }) => name));
+    const lost = links.filter(({ name }) => !plugged.has(name));
+    return lost.length > 0 ? lost : links;
   }
 }
 
@@ -151,7 +155,7 @@ const problemOf = (failure: Failure): Problem => ({
 
 interface Losses {
   /** By the pod's UID. */
-  readonly found: ReadonlyMap<string, Loss>;
+  readonly found: ReadonlyMap<string, LostInterfaces>;
   /** Some link without a port is of a pod that is not known, or that a call is about. */
   readonly isUnknown: boolean;
 }
@@ -159,31 +163,27 @@ interface Losses {
 /** A port of a later sandbox of the pod takes the place of an earlier one's, and of its link. */
 const lossesOf = async ({ netlink, ports, pods, isBusy }: LostPortsOptions): Promise<Losses> => {
   const { links } = await netlink.read({ links: true });
-  const plugged = new Set(ports.all().map(({ podUid, interfaceName }) => `${podUid} ${interfaceName}`));
+  // Without its logical port ovn-controller does not bind a port.
+  const bindable = ports.all().filter(({ logicalPort }) => logicalPort !== '');
+  const plugged = new Set(bindable.map(({ podUid, interfaceName }) => `${podUid} ${interfaceName}`));
   const known = new Map(Array.from(pods(), ({ pod }) => [pod.uid, pod]));
-  const found = new Map<string, Loss>();
+  const found = new Map<string, LostInterfaces>();
   let isUnknown = false;
-  for (const { name, alias } of links.toSorted((one, other) => one.index - other.index)) {
+  for (const { name, mac, alias } of links.toSorted((one, other) => one.index - other.index)) {
     const owner = parseAlias(alias);
     if (owner === undefined || plugged.has(`${owner.podUid} ${owner.interfaceName}`)) continue;
     const pod = known.get(owner.podUid);
-    if (pod === undefined || isBusy(owner.containerId)) isUnknown = true;
-    else found.set(pod.uid, withLink(found.get(pod.uid), { pod, name, owner }));
+    const { containerId: sandbox, interfaceName } = owner;
+    if (pod === undefined || isBusy(sandbox)) isUnknown = true;
+    else found.set(pod.uid, withLink(found.get(pod.uid), { pod, sandbox, links: [{ name, mac, interfaceName }] }));
   }
   return { found, isUnknown };
 };
 
-interface PodLink {
-  readonly pod: PodAttachments['pod'];
-  readonly name: string;
-  readonly owner: InterfaceOwner;
-}
+const withLink = (before: LostInterfaces | undefined, one: LostInterfaces): LostInterfaces =>
+  before?.sandbox === one.sandbox ? { ...one, links: [...before.links, ...one.links] } : one;
 
-const withLink = (before: Loss | undefined, { pod, name, owner }: PodLink): Loss => {
-  const { containerId: sandbox, interfaceName } = owner;
-  const same = before?.sandbox === sandbox ? before : { links: [], interfaces: [] };
-  return { pod, sandbox, links: [...same.links, name], interfaces: [...same.interfaces, interfaceName] };
+const textOf = ({ links, reason }: Failure): string => {
+  const interfaces = links.map(({ interfaceName }) => interfaceName).join(', ');
+  return `its ports in Open vSwitch were removed, and it has no network any more on ${interfaces}: they could not be added again: ${reason}`;
 };
-
-const textOf = ({ interfaces, reason }: Failure): string =>
-  `its ports in Open vSwitch were removed, and it has no network any more on ${interfaces.join(', ')}: they could not be added again: ${reason}`;

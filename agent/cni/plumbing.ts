@@ -4,11 +4,12 @@ import { MOST_SELECTIONS } from '../../api/annotations/network-selection.ts';
 import type { PodNetworkEntry } from '../../api/annotations/pod-networks.ts';
 import type { CniResult } from '../../api/cni/result.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
-import { ALIAS_PREFIX } from '../../datapath/netlink/pod-interface/marks.ts';
+import { ALIAS_PREFIX, hostEndMac } from '../../datapath/netlink/pod-interface/marks.ts';
 import type { PodInterface, PodNetwork } from '../../datapath/netlink/pod-interface/types.ts';
 import { cidrFamily } from '../../net/cidr.ts';
 import { ipFamily } from '../../net/ip.ts';
-import type { Attachment, PodAttachments } from '../model/attachments.ts';
+import type { Mac } from '../../net/mac.ts';
+import type { Attachment, HeldNetwork, PodAttachments } from '../model/attachments.ts';
 import { podPortName } from '../model/names.ts';
 import { hearing } from './hearing.ts';
 import type { PortSpec } from './ovs-ports.ts';
@@ -41,7 +42,7 @@ export const plumbingOf = (attachments: PodAttachments, container: Container, da
       netns: container.netns,
       interfaces: firstRoutes(wired.map((one) => podInterface(one, attachments, container, datapath))),
     },
-    ports: wired.map((one) => portSpec(one, attachments, container)),
+    ports: wired.map((one) => portSpec({ ...one, ...one.attachment, pod: attachments.pod, containerId: container.id })),
     result: resultOf(wired, container),
   };
 };
@@ -111,21 +112,60 @@ const firstRoutes = (interfaces: readonly PodInterface[]): PodInterface[] => {
   });
 };
 
-const portSpec = (
-  { attachment, entry, hostName: host }: Wired,
-  { pod }: PodAttachments,
-  { id }: Container,
-): PortSpec => ({
+interface PortInput extends Pick<HeldNetwork, 'nadKey' | 'network'> {
+  readonly entry: PodNetworkEntry;
+  readonly hostName: string;
+  readonly interfaceName: string;
+  readonly pod: PodAttachments['pod'];
+  readonly containerId: string;
+}
+
+const portSpec = ({
+  nadKey,
+  network,
+  entry,
+  hostName: host,
+  interfaceName,
+  pod,
+  containerId,
+}: PortInput): PortSpec => ({
   name: host,
-  logicalPort: podPortName(attachment.nadKey, pod.namespace, pod.name),
+  logicalPort: podPortName(nadKey, pod.namespace, pod.name),
   podUid: pod.uid,
-  sandbox: id,
-  interfaceName: attachment.interfaceName,
+  sandbox: containerId,
+  interfaceName,
   mac: entry.mac,
   addresses: entry.ipAddresses,
-  network:
-    attachment.nadKey === DEFAULT_NETWORK_NAME ? undefined : { name: attachment.network.name, nad: attachment.nadKey },
+  network: nadKey === DEFAULT_NETWORK_NAME ? undefined : { name: network.name, nad: nadKey },
 });
+
+/** The node's end of an interface of a pod that runs. */
+export interface PodLink {
+  readonly name: string;
+  /** Its own. */
+  readonly mac: Mac | undefined;
+  /** In the pod. */
+  readonly interfaceName: string;
+}
+
+/**
+ * The port that a link had, whatever the pod's annotation selects by now, and in which order. Its MAC says of which network it is.
+ * Networks with the same addresses give the same MAC: then that is meant which the pod still has by the name of the interface.
+ */
+export const portOfLink = (
+  { pod, held, attachments }: PodAttachments,
+  containerId: string,
+  { name, mac, interfaceName }: PodLink,
+): PortSpec | undefined => {
+  const found = held.flatMap((one) => {
+    const entry = pod.networks.get(one.nadKey);
+    return entry === undefined || hostEndMac(entry.mac) !== mac ? [] : [{ ...one, entry }];
+  });
+  const isSelected = ({ nadKey }: HeldNetwork): boolean =>
+    attachments.some((one) => one.nadKey === nadKey && one.interfaceName === interfaceName);
+  const one = found.length > 1 ? found.find(isSelected) : found[0];
+  return one && portSpec({ ...one, hostName: name, interfaceName, pod, containerId });
+};
 
 /** Both ends of each interface, the host's first; an address points at the end in the pod. */
 const resultOf = (wired: readonly Wired[], { netns }: Container): CniResult => ({

@@ -1,5 +1,6 @@
 /** ADD, CHECK and DEL of a pod of several networks. */
 import { expect, it } from 'vitest';
+import { hostEndMac } from '../../datapath/netlink/pod-interface/marks.ts';
 import { NETNS, SANDBOX, setUp } from '../testing/cni-handler.ts';
 import { hostName, hostNames } from './plumbing.ts';
 
@@ -156,4 +157,26 @@ it('a pod that is on a network twice has the network’s routes by the first of 
   it.cluster.facts.set('pod', 'ns/a', pod && { ...pod, networks: all });
   it.flush();
   expect(JSON.parse(await it.call('ADD')).ips).toHaveLength(3);
+});
+
+it.each([
+  ['others', 'bare'],
+  ['the same in another order', 'flat@net9,bare@net2,flat@net1'],
+  ['one that does not exist', 'none,flat'],
+  ['none', undefined],
+])('ports that are added again are those of before when the annotation selects %s by then', async (_, selects) => {
+  const it = withSelections();
+  await it.call('ADD', { pod: 'red/a' });
+  const before = it.ports.all();
+  const pod = it.cluster.facts.get('pod', 'red/a');
+  if (pod === undefined) throw new Error('no pod');
+  const links = before.map(({ name, nadKey, interfaceName }) => {
+    const mac = pod.networks.get(nadKey)?.mac;
+    return { name, mac: mac && hostEndMac(mac), interfaceName };
+  });
+  it.cluster.pod('red/a', { node: 'node1', networks: NETWORKS, ...(selects !== undefined && { selects }) });
+  it.flush();
+  await it.ports.unplug(before.map(({ name }) => name));
+  await it.handler.replug({ pod, sandbox: SANDBOX, links }, new AbortController().signal);
+  expect(it.ports.all()).toEqual(before);
 });

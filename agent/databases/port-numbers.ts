@@ -47,7 +47,8 @@ const changedPorts = ({ table, before, after, columns }: RowChange): string[] =>
 };
 
 /**
- * With the sandboxes of pods that they were of. Rows that a database lacks which was away are among them.
+ * With the sandboxes of pods that they were of, also when only their logical port is removed, without which ovn-controller unbinds
+ * it. Rows that a database lacks which was away are among them.
  * @returns what ends it
  */
 export const whenPodPortsGo = (
@@ -60,7 +61,11 @@ export const whenPodPortsGo = (
   });
 
 const goneSandbox = ({ table, before, after }: RowChange): string[] => {
-  if (table !== 'Interface' || before === undefined || after !== undefined) return [];
-  const ids = before['external_ids'] as Readonly<Record<string, string>> | undefined;
-  return ids?.['sandbox'] === undefined ? [] : [ids['sandbox']];
+  if (table !== 'Interface') return [];
+  const { sandbox, 'iface-id': logicalPort } = idsOf(before);
+  if (sandbox === undefined || logicalPort === undefined) return [];
+  return idsOf(after)['iface-id'] === undefined ? [sandbox] : [];
 };
+
+const idsOf = (row: RowChange['before']): Readonly<Record<string, string>> =>
+  (row?.['external_ids'] ?? {}) as Readonly<Record<string, string>>;

@@ -51,7 +51,8 @@ export const startStatus = async (
     onPortsGone: (listener) => whenPodPortsGo(edges.databases.openvswitch.replica, listener),
     pods: () => core.registry.values(),
     isBusy: (sandbox) => parts.handler.isBusy(sandbox),
-    replug: (lost) => parts.handler.replug(lost, signal),
+    replug: (lost, ended) => parts.handler.replug(lost, ended),
+    signal,
     onReplugged: (pods) => {
       log.warn({ pods: pods.map(({ pod }) => podKey(pod)) }, 'ports of pods were gone: added again');
       edges.metrics.repaired('openvswitch');
