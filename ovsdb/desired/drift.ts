@@ -124,21 +124,23 @@ const targetUnits = (input: DriftInput, change: RowChange): Unit[] => {
   const before = targetsOf(input, change.table, change.before);
   const after = targetsOf(input, change.table, change.after);
   return [...new Set([...before, ...after])].flatMap((target): Unit[] => {
-    const units: Unit[] = desired.hasPatches(target) ? [{ kind: 'patch', table: change.table, target }] : [];
-    if (!desired.members.hasTarget(target)) return units;
+    const patches: Unit[] = desired.hasPatches(target) ? [{ kind: 'patch', table: change.table, target }] : [];
+    if (!desired.members.hasTarget(target)) return patches;
     const stayed = before.includes(target) && after.includes(target);
-    for (const column of desired.members.columns(target)) {
-      if (stayed) {
-        if (!change.columns.includes(column)) continue;
-        for (const unit of elementUnits(input, change, target, column, false)) units.push(unit);
-      } else {
-        for (const member of desired.members.of(target, column))
-          units.push({ kind: 'member', ...memberAddress(member) });
-      }
-    }
-    return units;
+    const columns = [...desired.members.columns(target)];
+    return patches.concat(
+      columns.flatMap((column) =>
+        stayed ? changedUnits(input, change, target, column) : memberUnits(input, target, column),
+      ),
+    );
   });
 };
+
+const changedUnits = (input: DriftInput, change: RowChange, target: string, column: string): Unit[] =>
+  change.columns.includes(column) ? elementUnits(input, change, target, column, false) : [];
+
+const memberUnits = ({ desired }: DriftInput, target: string, column: string): Unit[] =>
+  Array.from(desired.members.of(target, column), (member): Unit => ({ kind: 'member', ...memberAddress(member) }));
 
 const targetsOf = ({ desired, actual }: DriftInput, table: string, row: AnyRow | undefined): TargetId[] =>
   row === undefined || !desired.hasForeignTargets(table)
