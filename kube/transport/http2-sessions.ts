@@ -35,6 +35,7 @@ export const createSessions = ({ target, clock, idleMs = IDLE_MS }: SessionsOpti
   const sessions = new Map<Session, TlsMaterial>();
   const dials = new Map<TlsMaterial, Dial>();
   const withoutHttp2 = new WeakSet<TlsMaterial>();
+  const known = new WeakSet<TlsMaterial>();
   const roomFor = (tls: TlsMaterial): Session | undefined =>
     sessions.entries().find(([session, own]) => own === tls && session.hasRoom())?.[0];
   const begin = (waiter: Waiter, session: Session | undefined): void => {
@@ -81,7 +82,9 @@ export const createSessions = ({ target, clock, idleMs = IDLE_MS }: SessionsOpti
   };
   return {
     whenRoom: (tls, waiter) => {
-      for (const [session, own] of sessions) if (own !== tls) session.retire();
+      // What is known may be old: a request that was queued before certificates changed retires nothing.
+      if (!known.has(tls)) for (const session of sessions.keys()) session.retire();
+      known.add(tls);
       waiting.set(waiter, tls);
       serve();
       return () => stopWaiting(waiter, tls);

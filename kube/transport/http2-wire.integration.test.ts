@@ -148,6 +148,24 @@ describe('connections', () => {
     expect(await text(old)).toBe('first, last');
     await expect.poll(() => sessions.map(({ destroyed }) => destroyed)).toEqual([true, false]);
   });
+
+  it('stay when requests follow that were queued before certificates changed', async () => {
+    const { url, sessions, held } = await serve();
+    const { credentials } = connectionTo(url);
+    let tls = await credentials.tls();
+    const rotating = { ...credentials, tls: () => Promise.resolve(tls) };
+    const transport = transportWith({ connection: { ...connectionTo(url), credentials: rotating } });
+    const requests = Array.from({ length: 33 }, () => get(transport, '/watch').then(text));
+    await vi.waitUntil(() => held.length === 32);
+    tls = { ...tls };
+    await watch(transport, '/watch');
+    for (const stream of held.slice(0, 32)) stream.end();
+    await vi.waitUntil(() => held.length === 34);
+    held.at(-1)?.end();
+    await Promise.all(requests);
+    await watch(transport, '/watch');
+    expect(held.at(-1)?.session === sessions[1]).toBe(true);
+  });
 });
 
 describe('a body that nobody reads', () => {
