@@ -4,7 +4,9 @@ import { hopsOf, type PodPlace } from './hops.ts';
 
 const network = (name: string, id: number, role: NetworkStatus['role']): NetworkStatus => ({
   ...{ name, id, role, nads: [], topology: 'layer3', mtu: 1400, subnets: [], nodeSubnets: [], pods: 1, state: 'ready' },
-  ...(role === 'primary' && { masquerade: { gateway: ['169.254.0.11', 'fd69::b'], management: [] } }),
+  ...(role === 'primary' && {
+    masquerade: { gateway: ['169.254.0.11', 'fd69::b'], management: ['169.254.0.12', 'fd69::c'] },
+  }),
 });
 
 const attachment = (of: string, own: string, more: Partial<PodAttachmentStatus> = {}): PodAttachmentStatus => ({
@@ -45,7 +47,11 @@ it('each hop has the packets of the pod, in the order of one that leaves it', ()
     ['pod eth0 (default)', 'veth-eth0', ''],
     ['pod ovn-udn1 (red_net)', 'veth-ovn-udn1', ''],
     ['management port (default)', 'ovn-k8s-mp0', 'host 10.128.0.3'],
-    ['management port (red_net)', 'ovn-k8s-mp1', 'host 10.100.0.3 or host fd00::3'],
+    [
+      'management port (red_net)',
+      'ovn-k8s-mp1',
+      'host 10.100.0.3 or host fd00::3 or host 169.254.0.12 or host fd69::c',
+    ],
     ['gateway bridge', 'br-ex', `${HOSTS} or host 169.254.0.11 or host fd69::b`],
     ['uplink', 'eth0', `(${HOSTS}) or (udp port 6081 and ${VNI} and geneve and (${HOSTS}))`],
     ['tunnels', 'genev_sys_6081', HOSTS],
@@ -56,7 +62,7 @@ it('each hop has the packets of the pod, in the order of one that leaves it', ()
 it("with the user's filter: as well at hops that others share, alone where the pod's address is translated", () => {
   expect(filtersOf(place({ filter: 'icmp' }))).toMatchObject({
     'veth-ovn-udn1': 'icmp',
-    'ovn-k8s-mp1': '(host 10.100.0.3 or host fd00::3) and (icmp)',
+    'ovn-k8s-mp1': '(host 10.100.0.3 or host fd00::3 or host 169.254.0.12 or host fd69::c) and (icmp)',
     'br-ex': `(${HOSTS} or host 169.254.0.11 or host fd69::b) and (icmp)`,
     eth0: `(icmp) or (udp port 6081 and ${VNI} and geneve and ((${HOSTS}) and (icmp)))`,
     genev_sys_6081: `(${HOSTS}) and (icmp)`,

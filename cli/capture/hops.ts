@@ -70,18 +70,25 @@ const managementHop = (attachment: PodAttachmentStatus, place: PodPlace): readon
   const network = place.networks.find(({ name }) => name === attachment.network);
   // Secondary networks do not lead to the host.
   if (network === undefined || network.role === 'secondary') return [];
-  const filter = bothOf(hosts(addressesOf([attachment])), place.filter);
-  const link = `${MANAGEMENT_LINK_PREFIX}${network.id}`;
-  return [ifPresent({ name: `management port (${network.name})`, interface: link, filter }, place)];
+  // What a router of the network sends to the host, in local gateway mode to the outside as well, has this source.
+  const masquerade = network.masquerade?.management ?? [];
+  const filter = bothOf(hosts([...addressesOf([attachment]), ...masquerade]), place.filter);
+  const hop = {
+    name: `management port (${network.name})`,
+    interface: `${MANAGEMENT_LINK_PREFIX}${network.id}`,
+    filter,
+  };
+  return [ifPresent(masquerade.length === 0 ? hop : { ...hop, note: SHARED_ADDRESS }, place)];
 };
+
+const SHARED_ADDRESS = 'all pods of a network have its masquerade address here';
 
 const bridgeHop = (place: PodPlace): Possible => {
   const { gateway } = place.node;
   const name = 'gateway bridge';
   if (gateway === undefined) return { name, because: NO_GATEWAY };
   const filter = bothOf(hosts([...addressesOf(place.pod.attachments), ...masqueradeOf(place)]), place.filter);
-  const note = 'all pods of a network have its masquerade address here';
-  return ifPresent({ name, interface: gateway.bridge, filter, note }, place);
+  return ifPresent({ name, interface: gateway.bridge, filter, note: SHARED_ADDRESS }, place);
 };
 
 const NO_GATEWAY = 'this node has no gateway bridge';

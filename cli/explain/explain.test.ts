@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { NetworkStatus, NodeStatus, PodStatus } from '../../api/agent-status.ts';
 import { explain } from '../commands/explain.ts';
+import { CliError } from '../errors.ts';
 import type { ExplainSources } from './sources.ts';
 import { memoryTables } from './testing/memory-tables.ts';
 
@@ -390,6 +391,19 @@ describe('explain network', () => {
       { what: 'gateway flows', state: 'ok', found: '1 on br-ex, 4 packets: udnctl flows --network red_red' },
     ]);
     expect((await of(''))[1]).toMatchObject({ state: 'missing', found: 'br-ex has none for it' });
+  });
+
+  it('a silent agent is what is to be checked', async () => {
+    const silent = () =>
+      Promise.reject(new CliError('the agent has not answered for 10 s: it is stopped or overloaded'));
+    const { data } = await explain(
+      { ...sources(), agent: { ...sources().agent, networks: silent } },
+      'network',
+      'red_red',
+    );
+    expect(data).toMatchObject({
+      checks: [{ what: 'agent', state: 'missing', next: 'check the process and the log of udn-agent on this node' }],
+    });
   });
 
   it('an unknown network is said to be unknown', () =>

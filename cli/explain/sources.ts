@@ -39,7 +39,10 @@ export const attempt = async <Value>(
   try {
     return { value: await work() };
   } catch (error) {
-    const message = messageOf(error);
-    return { failed: missing(what, message, 'no answer: is the daemon running, and is this a node?') };
+    return { failed: missing(what, messageOf(error), what === 'agent' ? CHECK_AGENT : CHECK_DAEMON) };
   }
 };
+
+/** The message says the rest: whether it is silent, or not there. */
+const CHECK_AGENT = 'check the process and the log of udn-agent on this node';
+const CHECK_DAEMON = 'no answer: is the daemon running, and is this a node?';

@@ -94,7 +94,7 @@ it('the nodes that are silent about a network are named', () => {
   expect(summary).toMatch(/is ready, as far as could be read$/);
   expect(findings).toContainEqual({
     ...{ what: 'agents', state: 'unknown', found: message },
-    next: 'check that udn-agent runs there: kubectl get nodenetworkreports',
+    next: 'check that udn-agent runs there: udnctl status --cluster',
   });
 });
 

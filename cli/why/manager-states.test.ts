@@ -155,6 +155,19 @@ it('a network that is full, and pods that ask for what somebody has', async () =
   });
 });
 
+it('a network with only reserved addresses left, of which pods request one', async () => {
+  const spec = {
+    topology: 'Layer2',
+    layer2: { role: 'Primary', subnets: ['10.100.0.0/29'], reservedSubnets: ['10.100.0.0/29'] },
+  };
+  await cluster.create(tenant('red'), udn('red/net', spec));
+  await cluster.createAndSettle(pod('red/p'));
+  expect(await ask('red/p')).toMatchObject({
+    cause: 'addresses-exhausted',
+    next: expect.stringMatching(/^→ recreate the pod with a request for an address of reservedSubnets/),
+  });
+});
+
 it('a claim that is not there, and one that another pod has', async () => {
   const persistent = { ipam: { lifecycle: 'Persistent' } };
   const naming = (claim: string) => askPrimary({ 'ipam-claim-reference': claim });

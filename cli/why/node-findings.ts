@@ -42,7 +42,7 @@ export const reportedFindings = (facts: NetworkFacts): readonly Finding[] => {
   const { total, ready, pending = 0, failing = 0, silent = 0, problems = [] } = nodes;
   if (failing === 0 && silent > 0) {
     const found = silenceOf(facts) ?? `${silent} of ${total} nodes do not report the network`;
-    return [{ ...unknown('agents', found), next: 'check that udn-agent runs there: kubectl get nodenetworkreports' }];
+    return [{ ...unknown('agents', found), next: 'check that udn-agent runs there: udnctl status --cluster' }];
   }
   if (failing === 0) {
     const rest = pending === 0 ? '' : `, ${pending} have not programmed all of it yet`;

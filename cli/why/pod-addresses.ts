@@ -3,6 +3,7 @@
 import { ApiError, describeApiError } from '../../api/errors.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import { hasClusterIpam } from '../../api/network.ts';
+import { ONLY_RESERVED_LEFT } from '../../cluster-manager/allocation/address-pools.ts';
 import type { PodState } from '../cluster/pod-state.ts';
 import type { Scene } from './allocations.ts';
 import type { DesiredAttachment } from './attachments.ts';
@@ -99,7 +100,7 @@ const missingFinding = (pod: PodState, node: string, attachment: DesiredAttachme
   return blocked(what, 'address-missing', reported, `on node ${node}: udnctl explain pod ${pod.key}`);
 };
 
-const EXHAUSTED = / has no free address left$| has no tunnel id left$/;
+const EXHAUSTED = new RegExp(` has no free address left( ${ONLY_RESERVED_LEFT})?$| has no tunnel id left$`);
 
 /** `network red_red: …` is about that one only. */
 const isAbout = (text: string, network: string): boolean => {
@@ -128,6 +129,8 @@ const unassignedFinding = (pod: PodState, attachment: DesiredAttachment, reporte
       'release what it requests, or recreate the pod with another request',
     );
   }
-  const next = 'delete pods of the network, or recreate it with a larger subnet';
+  const next = message.endsWith(ONLY_RESERVED_LEFT)
+    ? 'recreate the pod with a request for an address of reservedSubnets: annotation v1.multus-cni.io/default-network'
+    : 'delete pods of the network, or recreate it with a larger subnet';
   return blocked(what, 'addresses-exhausted', found, next);
 };

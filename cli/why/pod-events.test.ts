@@ -23,6 +23,15 @@ it('is the last CNI ADD that failed, before what else the kubelet warns of', () 
   expect(summary).toBe(`${FOUND}: ${REFUSED}`);
 });
 
+it('has a message once that a kubelet also gives in the status of a container', () => {
+  const waits = (message: string) => ({ name: 'c', state: { waiting: { reason: 'ContainerCreating', message } } });
+  const event = warning('Pod/red/web', `Failed to create pod sandbox: ${REFUSED}: too late`, 'FailedCreatePodSandBox');
+  const of = (message: string) => ask({ containers: [waits(message)] }, event).summary;
+  const rest = `Failed to create pod sandbox: ${REFUSED}: too late`;
+  expect(of(`${REFUSED}: too late`)).toBe(`${FOUND}: c: ContainerCreating; ${rest}`);
+  expect(of('no volume')).toBe(`${FOUND}: c: ContainerCreating: no volume; ${rest}`);
+});
+
 it('is no CNI ADD of before the one that succeeded', () => {
   const failed = warning('Pod/red/web', REFUSED, 'ErrorAttachingPod');
   const { summary } = ask({ since: '2026-05-31T23:59:30Z', containers: [PULL] }, failed);

@@ -54,11 +54,17 @@ export const podFindings = (pod: PodState, scene: Scene): readonly Finding[] => 
 const containersFinding = (pod: PodState, scene: Scene): Finding => {
   if (pod.isReady) return ok('containers', 'are ready');
   const event = podEvent(pod, scene);
-  const reasons = [...pod.waits, ...(event === undefined ? [] : [event])];
+  const reasons = event === undefined ? pod.waits : [...pod.waits.map((wait) => withoutMessageOf(event, wait)), event];
   const found = `it has all its addresses; the kubelet of node ${pod.node} does not report it Ready${reasons.length === 0 ? '' : `: ${reasons.join('; ')}`}`;
   const next =
     reasons.length === 0 ? `udnctl explain pod ${pod.key}` : `kubectl -n ${pod.namespace} describe pod ${pod.name}`;
   return blocked('containers', 'containers', found, next);
+};
+
+/** `NAME: REASON` of `NAME: REASON: MESSAGE` where the event has the same message. */
+const withoutMessageOf = (event: string, wait: string): string => {
+  const [name = '', reason = '', ...message] = wait.split(': ');
+  return message.length > 0 && event.includes(message.join(': ')) ? `${name}: ${reason}` : wait;
 };
 
 /** It has its networks, and programs that look for its interfaces do not find them. */

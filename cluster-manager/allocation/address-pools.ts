@@ -6,6 +6,7 @@ import {
   type AddressPool,
   addressPool,
   allocateAddress,
+  hasFreeAddress,
   isAddressUsed,
   releaseAddress,
   reserveAddress,
@@ -28,6 +29,8 @@ import { AllocationError } from '../errors.ts';
 export interface AddressPools {
   /** In the order of the network's subnets. */
   readonly pools: readonly AddressPool[];
+  /** The same without reserved subnets: what pods may request. What is in use is noted in `pools` only. */
+  readonly requestable: readonly AddressPool[];
   /** Addresses that no pod may have, even when it asks for one. */
   readonly forbidden: readonly Forbidden[];
   /** Of these, single ones: each has a few, and every address of every pod is looked for among them. */
@@ -54,17 +57,19 @@ export const addressPools = (network: Network): AddressPools => {
   ];
   // Of two reasons the first is reported.
   const own = new Map(subnets.flatMap((cidr) => ownAddresses(network, cidr)).reverse());
-  const excluded = [
-    ...network.reservedSubnets,
-    ...forbidden.map(({ part }) => part),
-    ...[...own.keys()].map(hostRoute),
-  ];
-  return { pools: subnets.map((cidr) => addressPool(cidr, excluded)), forbidden, own };
+  const refused = [...forbidden.map(({ part }) => part), ...[...own.keys()].map(hostRoute)];
+  const excluded = [...network.reservedSubnets, ...refused];
+  return {
+    pools: subnets.map((cidr) => addressPool(cidr, excluded)),
+    requestable: subnets.map((cidr) => addressPool(cidr, refused)),
+    forbidden,
+    own,
+  };
 };
 
 /** @param isUsable for a reason that the pools do not know @throws AllocationError ERR_CM_EXHAUSTED */
 export const takeNext = (state: AddressPools, isUsable: (ip: Ip) => boolean): TakenAddresses => {
-  const taken = state.pools.map((pool) => nextUsable(pool, isUsable));
+  const taken = state.pools.map((pool) => nextUsable(pool, state, isUsable));
   return {
     pools: { ...state, pools: taken.map(({ pool }) => pool) },
     addresses: taken.map(({ pool, ip }) => interfaceAddress(ip, prefixLength(pool.cidr))),
@@ -143,23 +148,34 @@ const ownAddresses = (network: Network, cidr: Cidr): [Ip, string][] => {
   return [...(cidrSize(cidr) > 2n ? ends : []), ...(network.role === 'primary' ? ports : [])];
 };
 
-const nextUsable = (start: AddressPool, isUsable: (ip: Ip) => boolean): { pool: AddressPool; ip: Ip } => {
+const nextUsable = (
+  start: AddressPool,
+  state: AddressPools,
+  isUsable: (ip: Ip) => boolean,
+): { pool: AddressPool; ip: Ip } => {
   const skipped: Ip[] = [];
   for (let pool = start; ; ) {
-    const next = allocate(pool);
+    const next = allocate(pool, state);
     if (isUsable(next.ip)) return { pool: skipped.reduce(releaseAddress, next.pool), ip: next.ip };
     skipped.push(next.ip);
     pool = next.pool;
   }
 };
 
-const allocate = (pool: AddressPool): { pool: AddressPool; ip: Ip } => {
+const allocate = (pool: AddressPool, state: AddressPools): { pool: AddressPool; ip: Ip } => {
   try {
     return allocateAddress(pool);
   } catch (cause) {
-    throw new AllocationError('ERR_CM_EXHAUSTED', messageOf(cause), { cause });
+    const hint = hasReservedLeft(pool, state) ? ` ${ONLY_RESERVED_LEFT}` : '';
+    throw new AllocationError('ERR_CM_EXHAUSTED', `${messageOf(cause)}${hint}`, { cause });
   }
 };
+
+/** Of a subnet without a free address, when pods may still request one. */
+export const ONLY_RESERVED_LEFT = 'outside of reservedSubnets, where pods get addresses on request';
+
+const hasReservedLeft = ({ cidr, used }: AddressPool, { requestable }: AddressPools): boolean =>
+  requestable.some((pool) => pool.cidr === cidr && hasFreeAddress({ ...pool, used }));
 
 const poolOf = ({ pools }: AddressPools, ip: Ip): AddressPool | undefined =>
   pools.find(({ cidr }) => cidrContainsIp(cidr, ip));

@@ -285,6 +285,15 @@ describe('address ledger', () => {
     expect(ledger.size).toBe(4);
   });
 
+  it('says that pods may request an address where only reserved ones are left', () => {
+    const text = 'subnet 10.0.0.0/29 has no free address left';
+    const onRequest = `${text} outside of reservedSubnets, where pods get addresses on request`;
+    const ledger = new AddressLedger(layer2({ subnets: '10.0.0.0/29', reservedSubnets: '10.0.0.0/29' }));
+    expect(() => ledger.assign(port('a'))).toThrow(onRequest);
+    for (const last of [3, 4, 5, 6]) ledger.assign(port(`p${last}`), { ips: [parseIp(`10.0.0.${last}`)] });
+    expect(() => ledger.assign(port('a'))).toThrow(new RegExp(`${text}$`));
+  });
+
   it('never gives anything twice, whatever is asked, recovered and released', () => {
     const owner = fc.integer({ min: 0, max: 20 }).map((n) => `pod-${n}`);
     const ip = fc.integer({ min: 0, max: 255 }).map((n) => `100.200.0.${n}`);

@@ -37,6 +37,8 @@ export const allocateAddress = (pool: AddressPool): { pool: AddressPool; ip: Ip 
   return { pool: { ...pool, used: withBit(pool.used, offset) }, ip: addressAt(pool.cidr, offset) };
 };
 
+export const hasFreeAddress = (pool: AddressPool): boolean => firstFree(pool) !== undefined;
+
 /**
  * Marks one address as used, for example a recovered one or one that a user asked for. It may lie in an excluded part.
  * @throws NetError ERR_NET_RANGE or, when it is taken already, ERR_NET_CONFLICT

@@ -172,6 +172,19 @@ export const POD_CASES: readonly Case[] = [
     ...{ ask: POD, cause: 'addresses-exhausted', expectedText: 'subnet 10.100.0.0/29 has no free address left' },
   },
   {
+    state: 'a network with only reserved addresses left',
+    objects: [
+      ...[red, n1, settledNetwork(layer2Udn('red/net', ['10.100.0.0/29']))],
+      nadOf(net, 'red', { subnets: '10.100.0.0/29', reservedSubnets: '10.100.0.0/29' }),
+      settledPod('red/web', DEFAULT_ENTRY),
+    ],
+    ...{
+      ask: POD,
+      cause: 'addresses-exhausted',
+      expectedText: 'no free address left outside of reservedSubnets, where pods get addresses on request',
+    },
+  },
+  {
     state: 'an address that somebody else has',
     objects: [
       ...well.filter((one) => one !== web),
