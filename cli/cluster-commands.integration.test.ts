@@ -63,7 +63,7 @@ it.concurrent.each([
     'the API server, for a network that it does not have',
     ['graph', 'red/net'],
     {},
-    'udnctl: there is no network red/net in namespace default; -A looks everywhere\n',
+    'udnctl: there is no network red/net in namespace red; -A looks everywhere\n',
   ],
   ['of all nodes, in the pod of an agent', ['pods', '-A'], { UDN_NODE: 'n1' }, 'no pods\n'],
 ] as const)('%s', async (_, args, env, expected) => {

@@ -114,8 +114,20 @@ static void run_command(const struct enter_options *o, const int fds[NS_COUNT], 
   exec_or_die(argv);
 }
 
+static const int HANDED_ON[] = {SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT};
+
+/* The command may be heard of before there is who hands signals on to it: until then they wait. */
+static sigset_t hold_signals(void) {
+  sigset_t held, before;
+  sigemptyset(&held);
+  for (size_t i = 0; i < sizeof HANDED_ON / sizeof *HANDED_ON; i++) sigaddset(&held, HANDED_ON[i]);
+  sigprocmask(SIG_BLOCK, &held, &before);
+  return before;
+}
+
+static void release_signals(const sigset_t *before) { sigprocmask(SIG_SETMASK, before, NULL); }
+
 static void watch_signals(void) {
-  static const int HANDED_ON[] = {SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT};
   struct sigaction action = {.sa_sigaction = hand_on, .sa_flags = SA_SIGINFO | SA_RESTART};
   for (size_t i = 0; i < sizeof HANDED_ON / sizeof *HANDED_ON; i++) sigaction(HANDED_ON[i], &action, NULL);
 }
@@ -129,10 +141,15 @@ int enter_main(int argc, char **argv) {
   for (int i = 0; i < NS_COUNT; i++)
     if (!strcmp(NS_NAMES[i], "pid")) enter_namespace(fds[i], "pid"); /* of children only, setns(2) */
   if (o.report_fd >= 0) fcntl(o.report_fd, F_SETFD, FD_CLOEXEC);
+  sigset_t before = hold_signals();
   child = fork_with(0);
   if (child < 0) die_errno("fork");
-  if (child == 0) run_command(&o, fds, cgroup, argv + first);
+  if (child == 0) {
+    release_signals(&before);
+    run_command(&o, fds, cgroup, argv + first);
+  }
   watch_signals();
+  release_signals(&before);
   if (o.report_fd >= 0) {
     dprintf(o.report_fd, "%d\n", (int)child);
     close(o.report_fd);
