@@ -12,7 +12,7 @@ const linkOf = (containerId: string, podUid: string, index = 1, interfaceName = 
 
 const SOON = 500;
 
-const setUp = async (state = {}) => {
+const setUp = async (state = {}, overrides: Partial<Record<keyof LostPortsOptions, unknown>> = {}) => {
   const clock = createFakeClock();
   const port = { podUid: 'u1', interfaceName: 'eth0', logicalPort: 'red_a' };
   const node = { ports: [port], isReady: true, busy: '', links: [linkOf('c1', 'u1')], reads: 0, refusal: '' };
@@ -48,7 +48,7 @@ const setUp = async (state = {}) => {
     onError: (error: unknown) => reported.push(String(error)),
     signal: ending.signal,
   };
-  const lost = watchLostPorts(options as LostPortsOptions);
+  const lost = watchLostPorts({ ...options, ...overrides } as LostPortsOptions);
   await clock.advance(SOON);
   const after = (milliseconds: number) => clock.advance(milliseconds);
   return { node, port, lost, after, reported, replugged, ending, gone: (...sandboxes: string[]) => gone(sandboxes) };
@@ -132,6 +132,39 @@ it('reads links only when ports have gone that no call is about, and while a pod
   gone('c1', 'c0');
   await after(2 * SOON + 20_000);
   expect(node.reads).toBe(5);
+});
+
+it('one that takes long to be plugged again does not hold up another, and is not plugged twice meanwhile', async () => {
+  const stuck = Promise.withResolvers<void>();
+  const tried: string[] = [];
+  const pods = ['u1', 'u2'].map((uid) => ({ pod: { namespace: 'red', name: `pod-${uid}`, uid } }));
+  const { node, port, lost, after, reported, gone } = await setUp(
+    { ports: ['u1', 'u2'].map((podUid) => ({ podUid, interfaceName: 'eth0', logicalPort: 'red_a' })) },
+    {
+      pods: () => pods,
+      replug: ({ pod, sandbox }: LostInterfaces) => {
+        tried.push(sandbox);
+        if (pod.uid === 'u1') return stuck.promise;
+        node.ports.push({ ...port, podUid: 'u2' });
+        return Promise.resolve();
+      },
+    },
+  );
+  Object.assign(node, { ports: [{ ...port, podUid: 'u2' }], links: [linkOf('c1', 'u1'), linkOf('c2', 'u2', 2)] });
+  gone('c1');
+  await after(2 * SOON);
+  expect(tried).toEqual(['c1']);
+  node.ports = [];
+  gone('c2');
+  await after(2 * SOON);
+  expect([tried, reported]).toEqual([['c1', 'c2'], ['again: pod-u2']]);
+  await after(30_000);
+  expect(tried).toEqual(['c1', 'c2']);
+  stuck.reject(new Error('no host isolation'));
+  await after(0);
+  expect(lost.problems()).toMatchObject([{ object: 'Pod/red/pod-u1' }]);
+  await after(10_000);
+  expect(tried).toEqual(['c1', 'c2', 'c1']);
 });
 
 it('ports that go during a look are looked at after it', async () => {

@@ -64,7 +64,9 @@ class Watch implements LostPorts {
   readonly #unlisten: () => void;
   /** Of the look before, by the pod's UID. */
   #seen: ReadonlyMap<string, LostInterfaces> = new Map();
-  #failed: ReadonlyMap<string, Failure> = new Map();
+  readonly #failed = new Map<string, Failure>();
+  /** By the pod's UID: those that are being plugged again. */
+  readonly #underWay = new Set<string>();
   #next: { readonly milliseconds: number; readonly cancel: () => void } | undefined;
   #isLooking = false;
   #isStopped = false;
@@ -94,7 +96,7 @@ class Watch implements LostPorts {
     this.#next = { milliseconds, cancel: this.#options.clock.schedule(milliseconds, () => void this.#look()) };
   }
 
-  /** One at a time: to plug a pod again may take as long as its ADD. */
+  /** One at a time, which does not wait for what it finds: to plug a pod again may take as long as its ADD. */
   async #look(): Promise<void> {
     this.#next = undefined;
     if (this.#isLooking) return this.#later(SOON_MS);
@@ -114,29 +116,45 @@ class Watch implements LostPorts {
   async #compare(): Promise<void> {
     const { found, isUnknown } = await lossesOf(this.#options);
     if (this.#isStopped) return;
-    const lost = [...found].flatMap(([uid, loss]) => (this.#seen.has(uid) ? [loss] : []));
+    const isKnown = (uid: string): boolean => found.has(uid) || this.#underWay.has(uid);
+    for (const uid of this.#failed.keys()) if (!isKnown(uid)) this.#failed.delete(uid);
+    const lost = [...found].flatMap(([uid, loss]) => (this.#seen.has(uid) && !this.#underWay.has(uid) ? [loss] : []));
+    const isNew = found.keys().some((uid) => !this.#seen.has(uid));
     this.#seen = found;
-    const outcomes = await Promise.all(lost.map((loss) => this.#replug(loss)));
-    const failures = outcomes.filter((outcome) => typeof outcome === 'object');
-    this.#failed = new Map(failures.map((failure) => [failure.pod.uid, failure]));
-    const replugged = lost.filter((_, index) => outcomes[index] === 'replugged');
-    if (replugged.length > 0) this.#options.onReplugged(replugged);
-    if (lost.length < found.size) this.#later(SOON_MS);
-    if (this.#failed.size > 0 || isUnknown) this.#later(AGAIN_MS);
+    if (lost.length > 0) void this.#replugAll(lost);
+    if (isNew) this.#later(SOON_MS);
+    if (isUnknown) this.#later(AGAIN_MS);
   }
 
-  async #replug(loss: LostInterfaces): Promise<'replugged' | 'gone' | Failure> {
-    const { replug, report, signal } = this.#options;
+  async #replugAll(lost: readonly LostInterfaces[]): Promise<void> {
+    const outcomes = await Promise.all(lost.map((loss) => this.#replug(loss)));
+    const replugged = lost.filter((_, index) => outcomes[index]);
+    if (replugged.length > 0) this.#options.onReplugged(replugged);
+  }
+
+  /** @returns whether it has its ports again */
+  async #replug(loss: LostInterfaces): Promise<boolean> {
+    const { uid } = loss.pod;
+    this.#underWay.add(uid);
     try {
-      await replug(loss, signal);
-      return 'replugged';
+      await this.#options.replug(loss, this.#options.signal);
+      this.#failed.delete(uid);
+      return true;
     } catch (error) {
-      if (error instanceof CniError && error.reason === 'podGone') return 'gone';
-      const failure = { ...loss, links: this.#stillLost(loss), reason: messageOf(error) };
-      const before = this.#failed.get(loss.pod.uid);
-      if (!signal.aborted && before?.reason !== failure.reason) report(loss.pod, textOf(failure));
-      return failure;
+      if (error instanceof CniError && error.reason === 'podGone') this.#failed.delete(uid);
+      else this.#fail({ ...loss, links: this.#stillLost(loss), reason: messageOf(error) });
+      return false;
+    } finally {
+      this.#underWay.delete(uid);
     }
+  }
+
+  #fail(failure: Failure): void {
+    const { pod, reason } = failure;
+    const isTold = this.#failed.get(pod.uid)?.reason === reason;
+    this.#failed.set(pod.uid, failure);
+    this.#later(AGAIN_MS);
+    if (!isTold && !this.#options.signal.aborted) this.#options.report(pod, textOf(failure));
   }
 
   /** Some may have been plugged. Where all have been, they are not open. */

@@ -83,7 +83,7 @@ beforeAll(async () => {
 const newcomer = (tenant: PolicyTenant, kind: Kind | 'free', index: number): ManifestObject => {
   const name = `${tenant}-${kind}-${index}`;
   const to = peers(tenant, kind === 'stranger' || kind === 'known' ? 'guarded' : 'peer');
-  const burst = { to, times: kind === 'receiver' ? 1 : CONNECTIONS_EACH };
+  const burst = { to, times: kind === 'receiver' ? 1 : CONNECTIONS_EACH, tries: kind === 'free' ? 20 : 2 };
   return burstPod(tenant, name, random.pick(NODES), { role: kind }, burst);
 };
 

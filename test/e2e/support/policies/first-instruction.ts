@@ -10,8 +10,10 @@ const ANSWERS = '/tmp/answers';
 
 export interface Burst {
   readonly to: readonly Member[];
-  /** Connections of each protocol to each of their addresses, twice if nobody answers. */
+  /** Connections of each protocol to each of their addresses. */
   readonly times: number;
+  /** How often each is tried until somebody answers, for 300 ms each time. */
+  readonly tries: number;
 }
 
 /** Before it serves anything it tries to reach these. */
@@ -23,7 +25,7 @@ export const burstPod = (
   burst: Burst,
 ): ManifestObject => {
   const made = pod(namespace, name, node);
-  const probe = `toolbox probe --timeout 300 --tries 2 --udp-port ${SERVED.UDP} --tcp-port ${SERVED.TCP}`;
+  const probe = `toolbox probe --timeout 300 --tries ${burst.tries} --udp-port ${SERVED.UDP} --tcp-port ${SERVED.TCP}`;
   const command = ['sh', '-c', `echo "$PROBES" | ${probe} > ${ANSWERS}; touch ${DONE}; exec toolbox serve`];
   const env = [{ name: 'PROBES', value: linesOf(burst).join('\n') }];
   return {
@@ -33,7 +35,7 @@ export const burstPod = (
   };
 };
 
-const linesOf = ({ to, times }: Burst): string[] =>
+const linesOf = ({ to, times }: Pick<Burst, 'to' | 'times'>): string[] =>
   Array.from({ length: times }, (_, time) => time).flatMap((time) =>
     to.flatMap(({ addresses }) =>
       addresses.flatMap((address) =>
