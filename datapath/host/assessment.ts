@@ -75,7 +75,8 @@ const assessVrf = ({ name, table }: VrfLink, { mirror, ownership }: Situation): 
       ...(link.alias === VRF_ALIAS ? {} : { alias: VRF_ALIAS }),
       ...(link.up ? {} : { up: true }),
     };
-    return Object.keys(change).length === 0 ? RIGHT : { ops: [{ op: 'link.set', name, change }] };
+    const set: KernelOp[] = Object.keys(change).length === 0 ? [] : [{ op: 'link.set', name, change }];
+    return { ops: [...set, ...mirror.vrfRules.repairs()] };
   }
   if (!isOurVrf(link, ownership)) return { ops: [], failed: `link ${name} exists and is foreign` };
   const disturbed = [`link ${name}`, `table ${table}`, ...portsOf(link, mirror).map((port) => `link ${port}`)];

@@ -27,6 +27,7 @@ import {
 } from './host-world.suite.ts';
 import { HostKeeper } from './keeper.suite.ts';
 import { hostItemKey } from './types.ts';
+import { vrfRule } from './vrf-rules.ts';
 
 export const hostBackendSuite = (name: string, open: () => Promise<Harness>): void => {
   describe(`the host's network stack (${name})`, () => {
@@ -331,6 +332,8 @@ const vrfCases = ({ harness, keeper, others }: BackendWorld): void => {
     ['takes the port out', set(PORT, { master: null })],
     ['sets the VRF down', set(VRF, { up: false })],
     ['renames what is ours', set(VRF, { alias: 'mine' })],
+    ['takes the IPv4 rule of all VRFs', { op: 'rule.delete', rule: vrfRule(4) }],
+    ['takes the IPv6 rule of all VRFs', { op: 'rule.delete', rule: vrfRule(6) }],
   ] as [string, KernelOp][])('repairs a network when somebody %s', async ([, attack], context) => {
     await requireVrf(harness(), context);
     keeper().want(...items);

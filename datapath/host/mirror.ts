@@ -10,6 +10,7 @@ import type { Query, Snapshot } from '../netlink/netlink.ts';
 import { OUR_PROTOCOL, type Route, routeKey, sameRoute } from '../netlink/route/types.ts';
 import { type Rule, ruleText } from '../netlink/rule/types.ts';
 import { linkOfSysctl } from './desired-index.ts';
+import { VrfRules } from './vrf-rules.ts';
 
 /** All but settings, which are read by name. */
 export const EVERYTHING: Query = {
@@ -31,7 +32,7 @@ export interface Touched {
   readonly links: readonly Link[];
   /** A link whose addresses changed, by which routes may have become possible. */
   readonly reachableBy?: string;
-  /** Keys of routes that the kernel may have taken away without a word. */
+  /** Keys of what may be wrong now without a word of the kernel: routes, and VRFs without the rule for all of them. */
   readonly mayBeGone?: readonly string[];
 }
 
@@ -46,6 +47,7 @@ export class Mirror {
   readonly #routesBy = new MultiMap<string>();
   /** With our protocol number. */
   readonly rules = new Map<string, Rule>();
+  readonly vrfRules = new VrfRules();
   /** Permanent ones, by link and address. */
   readonly #neighbours = new Map<string, Map<string, Mac>>();
   /** Absent: not known. Undefined: there is no such setting. */
@@ -110,7 +112,8 @@ export class Mirror {
     for (const link of snapshot.links) this.#putLink(link);
     for (const address of snapshot.addresses) this.putAddress(address);
     for (const route of snapshot.routes) this.#addRoute(route);
-    for (const rule of snapshot.rules) if (rule.protocol === OUR_PROTOCOL) this.rules.set(ruleKey(rule), rule);
+    for (const rule of snapshot.rules) if (isOurs(rule)) this.rules.set(ruleKey(rule), rule);
+    this.vrfRules.load(snapshot);
     for (const neighbour of snapshot.neighbours) this.putNeighbour(neighbour);
   }
 
@@ -166,13 +169,8 @@ export class Mirror {
         return this.#applyAddress(event);
       case 'route':
         return this.#applyRoute(event);
-      case 'rule': {
-        const key = ruleKey(event.rule);
-        if (event.rule.protocol !== OUR_PROTOCOL) return { links: [] };
-        if (event.change === 'new') this.rules.set(key, event.rule);
-        else this.rules.delete(key);
-        return { key, links: [] };
-      }
+      case 'rule':
+        return this.#applyRule(event);
       case 'neighbour': {
         const { link, address } = event.neighbour;
         this.putNeighbour(event.change === 'new' ? event.neighbour : { ...event.neighbour, permanent: false });
@@ -220,6 +218,18 @@ export class Mirror {
     const lost = [`dev ${address.link}`, `src ${addressOf(address.address)}`];
     const mayBeGone = lost.flatMap((by) => this.#loseRoutes(by));
     return { key, links: [], reachableBy: address.link, mayBeGone };
+  }
+
+  #applyRule({ change, rule }: Extract<NetlinkEvent, { kind: 'rule' }>): Touched {
+    if (rule.l3mdev === true) {
+      this.vrfRules.apply(change, rule);
+      return { links: [], mayBeGone: Array.from(this.#vrfs.values(), (name) => `link ${name}`) };
+    }
+    if (!isOurs(rule)) return { links: [] };
+    const key = ruleKey(rule);
+    if (change === 'new') this.rules.set(key, rule);
+    else this.rules.delete(key);
+    return { key, links: [] };
   }
 
   #applyRoute({ change, route, replaced }: Extract<NetlinkEvent, { kind: 'route' }>): Touched {
@@ -287,6 +297,8 @@ export class Mirror {
     else known.set(address, mac);
   }
 }
+
+const isOurs = ({ protocol, l3mdev }: Rule): boolean => protocol === OUR_PROTOCOL && l3mdev !== true;
 
 export const ruleKey = (rule: Rule): string => `rule ${ruleText(rule)}`;
 

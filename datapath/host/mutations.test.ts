@@ -12,6 +12,7 @@ import { kernelRule } from './assessment.ts';
 import { bridgeItems, bridgeOps, networkItems, PORT, portOps, set, TABLE } from './host-world.suite.ts';
 import { HostKeeper } from './keeper.suite.ts';
 import { type HostItem, hostItemKey } from './types.ts';
+import { vrfRule } from './vrf-rules.ts';
 
 const items: readonly HostItem[] = [...bridgeItems, ...networkItems];
 const OTHER_MAC = parseMac('0a:00:00:00:00:77');
@@ -22,7 +23,10 @@ const mutationsOf = (item: HostItem): KernelOp[] => {
     case 'link': {
       const { name } = item.link;
       if (item.link.kind === 'vrf') {
-        return [set(name, { up: false }), set(name, { alias: 'mine' }), { op: 'link.delete', name }];
+        return [
+          ...[set(name, { up: false }), set(name, { alias: 'mine' }), { op: 'link.delete', name } as const],
+          ...([4, 6] as const).map((family): KernelOp => ({ op: 'rule.delete', rule: vrfRule(family) })),
+        ];
       }
       const { mac, mtu, master } = item.link;
       return [

@@ -67,7 +67,10 @@ const desiredLink = (link: DesiredLink): string =>
 
 const actualLink = ({ name, kind, vrfTable, master, mac, mtu, up }: Link, mirror: Mirror): string => {
   const state = up ? 'up' : 'down';
-  if (vrfTable !== undefined) return `link ${name} type vrf table ${vrfTable} ${state}`;
+  if (vrfTable !== undefined) {
+    const lost = mirror.vrfRules.lost().map((family) => ` without rule IPv${family} l3mdev-table`);
+    return `link ${name} type vrf table ${vrfTable} ${state}${lost.join('')}`;
+  }
   return `${words(`link ${name}`, { type: kind, master: mirror.nameOf(master), address: mac, mtu })} ${state}`;
 };
 

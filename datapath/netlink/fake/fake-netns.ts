@@ -229,6 +229,7 @@ export class FakeNetns implements Netns {
     if (!isLinkName(name)) throw kernelError(`add ${kind} ${name}`, EINVAL);
     const mac = macFromBytes(Uint8Array.of(0x0a, 0, 0, 0, 0, this.#nextIndex));
     const table = kind === 'vrf' ? { vrfTable: master.table } : {};
+    if (kind === 'vrf') this.#policy.vrfAdded();
     this.#addLink({ name, kind, mac, mtu: kind === 'vrf' ? 65_575 : 1500, group: 0, ...table });
   }
 

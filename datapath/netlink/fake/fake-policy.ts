@@ -10,6 +10,7 @@ const { EEXIST, ENOENT } = constants.errno;
 /** The rules and permanent neighbours of a namespace. */
 export class FakePolicy {
   readonly #rules: Rule[] = KERNEL_RULES.slice();
+  #hadVrf = false;
   readonly #neighbours = new Map<string, Neighbour>();
 
   rules(): Rule[] {
@@ -29,6 +30,13 @@ export class FakePolicy {
       if (known === undefined) throw kernelError(`delete rule ${ruleText(rule)}`, ENOENT);
       this.#rules.splice(this.#rules.indexOf(known), 1);
     }
+  }
+
+  /** The first of a namespace brings the rules of all (drivers/net/vrf.c, vrf_add_fib_rules). */
+  vrfAdded(): void {
+    if (this.#hadVrf) return;
+    this.#hadVrf = true;
+    this.#rules.push(...VRF_RULES);
   }
 
   applyNeighbour({ name }: FakeLink, change: Extract<HostOp, { op: 'neighbour.put' | 'neighbour.delete' }>): void {
@@ -58,5 +66,9 @@ const KERNEL_RULES: readonly Rule[] = [
   { family: 6, priority: 0, table: 255, protocol: 2 },
   { family: 6, priority: 32_766, table: 254, protocol: 2 },
 ];
+
+const VRF_RULES: readonly Rule[] = ([4, 6] as const).map((family) => ({
+  ...{ family, priority: 1000, l3mdev: true, table: 0, protocol: 2 },
+}));
 
 const isSame = (a: Rule, b: Rule): boolean => a.protocol === b.protocol && ruleText(a) === ruleText(b);

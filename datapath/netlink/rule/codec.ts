@@ -66,6 +66,7 @@ export const decodeRule = (bytes: Buffer): Rule | undefined => {
     ...optional('fwmark', readNumber(attributes, FRA.FWMARK) ?? (mask === undefined ? undefined : 0)),
     ...optional('fwmask', mask === ALL_BITS ? undefined : mask),
     ...optional('iif', readText(attributes, FRA.IIFNAME)),
+    ...(readByte(attributes, FRA.L3MDEV) === 1 ? { l3mdev: true as const } : {}),
     table: readNumber(attributes, FRA.TABLE) ?? table,
     protocol: readByte(attributes, FRA.PROTOCOL) ?? 0,
   };
@@ -99,13 +100,14 @@ const header = ({ family, from, to, table = 0 }: Pick<Rule, 'family'> & Partial<
 };
 
 const payload = (rule: Rule): Buffer => {
-  const { priority, from, to, fwmark, fwmask = ALL_BITS, iif, table, protocol } = rule;
+  const { priority, from, to, fwmark, fwmask = ALL_BITS, iif, l3mdev, table, protocol } = rule;
   const start = header(rule);
   start[ACTION_OFFSET] = FR_ACT_TO_TBL;
   return Buffer.concat([
     start,
     numberAttribute(FRA.PRIORITY, priority),
-    numberAttribute(FRA.TABLE, table),
+    // The kernel takes one of the two.
+    l3mdev === true ? byteAttribute(FRA.L3MDEV, 1) : numberAttribute(FRA.TABLE, table),
     byteAttribute(FRA.PROTOCOL, protocol),
     ...(from === undefined ? [] : [attribute(FRA.SRC, ipToBytes(addressOf(from)))]),
     ...(to === undefined ? [] : [attribute(FRA.DST, ipToBytes(addressOf(to)))]),

@@ -104,6 +104,7 @@ export const FRA = {
   TABLE: 15,
   FWMASK: 16,
   PAD: 18,
+  L3MDEV: 19,
   PROTOCOL: 21,
 } as const;
 export const FR_ACT_TO_TBL = 1;

@@ -17,6 +17,12 @@ export const VRF_DAMAGES: readonly Damage[] = [
   },
   { what: 'all routes of a VRF are deleted', command: `${TABLE}; ip -4 route flush table "$table" proto 85` },
   {
+    what: 'the kernel’s own rules for all VRFs are deleted',
+    command: 'ip -4 rule del l3mdev pref 1000; ip -6 rule del l3mdev pref 1000',
+    look: 'ip -4 rule show; ip -6 rule show',
+    where: 'host',
+  },
+  {
     what: 'the rules of a VRF are deleted',
     command: `${TABLE}; ip -4 rule del pref 2000 table "$table"; ip -6 rule del pref 2000 table "$table"`,
   },
