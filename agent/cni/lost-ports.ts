@@ -121,7 +121,7 @@ class Watch implements LostPorts {
     const lost = [...found].flatMap(([uid, loss]) => (this.#seen.has(uid) && !this.#underWay.has(uid) ? [loss] : []));
     const isNew = found.keys().some((uid) => !this.#seen.has(uid));
     this.#seen = found;
-    if (lost.length > 0) void this.#replugAll(lost);
+    if (lost.length > 0) this.#replugAll(lost).catch(this.#options.onError);
     if (isNew) this.#later(SOON_MS);
     if (isUnknown) this.#later(AGAIN_MS);
   }

@@ -1,6 +1,6 @@
 /**
  * The policy rules by which the kernel looks into the tables of VRFs (`lookup [l3mdev-table]`). It makes them once in a network namespace,
- * with the first VRF (drivers/net/vrf.c, vrf_add_fib_rules), and never again: who flushes all rules takes every VRF from its processes.
+ * with the first VRF (drivers/net/vrf.c, vrf_add_fib_rules), and never again: without them no VRF's table is looked up.
  */
 import type { Family } from '../../net/ip.ts';
 import type { KernelOp } from '../netlink/kernel/types.ts';
@@ -34,9 +34,9 @@ export class VrfRules {
     return [...this.#lost].toSorted((a, b) => a - b);
   }
 
-  /** What puts them back as the kernel makes them. For all VRFs the same operations: they are done once. */
+  /** What adds them again as the kernel makes them: for each VRF, so that each reports a refusal. A rule that is there is no error. */
   repairs(): readonly KernelOp[] {
-    return this.lost().map((family) => PUT[family]);
+    return this.lost().map((family) => ({ op: 'rule.put', rule: vrfRule(family) }));
   }
 
   #has(family: Family): boolean {
@@ -63,8 +63,3 @@ export const vrfRule = (family: Family): Rule => ({
   table: 0,
   protocol: KERNEL_PROTOCOL,
 });
-
-const PUT: Readonly<Record<Family, KernelOp>> = {
-  4: { op: 'rule.put', rule: vrfRule(4) },
-  6: { op: 'rule.put', rule: vrfRule(6) },
-};
