@@ -13,7 +13,7 @@ export const LOG_FIELDS = {
   details: 'what more is known of an error',
   domain: 'a domain name that rules name',
   encapIps: 'IP addresses of the tunnel endpoint',
-  err: 'an error with its stack',
+  err: 'an error; with its stack, unless a server’s answer is the error, or that it gave none',
   failed: 'number of items that could not be written',
   folders: 'paths of folders',
   forSeconds: 'seconds until it is reverted',

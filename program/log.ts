@@ -1,6 +1,7 @@
 import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from 'pino';
 import { systemClock } from '../base/clock.ts';
 import type { LogLevel } from './flags.ts';
+import { errorFields } from './log-errors.ts';
 import { LogLevelControl } from './log-level.ts';
 
 export interface Log {
@@ -27,6 +28,7 @@ export const createLog = (name: string, control: LogLevelControl, stream: Destin
       name,
       level: 'trace',
       timestamp: stdTimeFunctions.isoTime,
+      serializers: { err: errorFields },
       hooks: {
         logMethod(args, method, level) {
           if (control.isEnabled(level)) method.apply(this, args);
