@@ -176,8 +176,9 @@ export class PodWorker {
       await startContainer(runtime, node, pod, record, container);
     }
     if (decision.retryAt !== undefined) this.#pokeIn(decision.retryAt - now);
-    this.#startProbes(pod, record);
+    // First: a probe's event says that the container runs, and who sees it may run a command there.
     await this.#writeExecFile(pod, record);
+    this.#startProbes(pod, record);
     return decision.phase;
   }
 

@@ -38,7 +38,7 @@ export const vrfOf = (tenant: Tenant, id: number): string => (tenant === 'shop' 
 export const podKey = (tenant: keyof typeof NAMESPACES, node: NodeName): string =>
   `${NAMESPACES[tenant][NODES.indexOf(node)]}/${tenant}-${node}`;
 
-const MANIFESTS = [
+const NETWORKS = [
   ...['red', 'blue', 'green', 'gold'].map((name) => namespace(name)),
   ...(['shop', 'mart'] as const).flatMap((team) => NAMESPACES[team].map((name) => namespace(name, { team }))),
   plainNamespace('plain'),
@@ -46,17 +46,23 @@ const MANIFESTS = [
   ...['green', 'gold'].map((name) => layer2(name, 'net', SWITCHED)),
   clusterNetwork('shop', 'shop', ROUTED),
   clusterLayer2(MART_NETWORK, 'mart', SWITCHED),
-  ...TENANTS_AND_PLAIN.flatMap((tenant) =>
-    NODES.map((node) => {
-      const [inNamespace = '', name = ''] = podKey(tenant, node).split('/');
-      return pod(inNamespace, name, node);
-    }),
-  ),
 ];
 
-/** @returns by key */
+const podsOf = (node: NodeName) =>
+  TENANTS_AND_PLAIN.map((tenant) => {
+    const [inNamespace = '', name = ''] = podKey(tenant, node).split('/');
+    return pod(inNamespace, name, node);
+  });
+
+/**
+ * Pods of the second node come later: of a network over two namespaces, whichever has its definition first would get the first address.
+ *
+ * @returns by key
+ */
 export const applyTenants = async (sandbox: Sandbox): Promise<ReadonlyMap<string, ReachabilityPod>> => {
-  await applyAndWait(sandbox, MANIFESTS);
+  const [first, second] = NODES;
+  await applyAndWait(sandbox, [...NETWORKS, ...podsOf(first)]);
+  await applyAndWait(sandbox, podsOf(second));
   const keys = TENANTS_AND_PLAIN.flatMap((tenant) => NODES.map((node) => podKey(tenant, node)));
   return new Map(await Promise.all(keys.map(async (key) => [key, await readPod(sandbox, key)] as const)));
 };
