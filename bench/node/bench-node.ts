@@ -19,6 +19,7 @@ import {
 import { namespacesOf, untilNothingIsLeft } from '../../sandbox/leaks.ts';
 import { CNI_CONF } from '../../sandbox/machine/node-root.ts';
 import { waitForPath } from '../../sandbox/process/wait-for-path.ts';
+import { eventually } from '../../sandbox/testing/eventually.ts';
 
 export const NODE = 'node-1';
 
@@ -85,12 +86,22 @@ const takeDown = async (sandbox: Sandbox): Promise<void> => {
 export const CNI_CONF_PATH = join(CNI_CONF, '10-ovn-kubernetes.conflist');
 const READY_MS = 60_000;
 
-/** Takes the configuration away, which the next agent writes when it is ready. */
+/** Takes the configuration away when the agent has ended, which puts back what is missing; the next one writes it when it is ready. */
 const restartAgent = async (sandbox: Sandbox, pathOf: (path: string) => string): Promise<void> => {
   const configuration = pathOf(CNI_CONF_PATH);
-  await rm(configuration, { force: true });
+  const ended = await pidOf(sandbox, 'agent');
   await sandbox.kill(NODE, 'agent', 'SIGTERM');
+  await eventually(async () => {
+    const pid = await pidOf(sandbox, 'agent');
+    if (pid === undefined || pid === ended) throw new Error('the agent has not been started again');
+  }, READY_MS);
+  await rm(configuration, { force: true });
   await waitForPath(configuration, AbortSignal.timeout(READY_MS));
+};
+
+const pidOf = async (sandbox: Sandbox, program: string): Promise<number | undefined> => {
+  const { nodes } = await sandbox.status();
+  return nodes[0]?.services.find(({ name }) => name === program)?.pid;
 };
 
 const openNode = async (sandbox: Sandbox): Promise<Omit<BenchNode, typeof Symbol.asyncDispose>> => {
@@ -103,8 +114,7 @@ const openNode = async (sandbox: Sandbox): Promise<Omit<BenchNode, typeof Symbol
     enter: (argv) => [findArtifacts().toolbox, ['enter', '--target', String(nodes[0]?.pid), '--', ...argv]],
     run: async (argv, options) => (await sandbox.node(NODE, argv, options)).stdout,
     pidOf: async (program) => {
-      const status = await sandbox.status();
-      const pid = status.nodes[0]?.services.find((service) => service.name === program)?.pid;
+      const pid = await pidOf(sandbox, program);
       if (pid === undefined) throw new Error(`${program} does not run`);
       return pid;
     },
