@@ -44,7 +44,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'test/e2e/incidents/pages.ts',
     'test/e2e/incidents/recorded.ts',
   ],
-  bench: ['base', 'net', 'api', 'kube', 'ovsdb', 'datapath', 'agent', 'cluster-manager', 'cli', 'sandbox'],
+  bench: ['base', 'net', 'api', 'program', 'kube', 'ovsdb', 'datapath', 'agent', 'cluster-manager', 'cli', 'sandbox'],
   test: [
     'base',
     'net',

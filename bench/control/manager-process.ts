@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { DAEMON_OPTIONS } from '../../program/daemon-options.ts';
 import { CLUSTER_MANAGER_ACCOUNT, PROJECT_NAMESPACE } from '../../sandbox/api/kube/identities.ts';
 import { findArtifacts } from '../../sandbox/artifacts.ts';
 
@@ -24,7 +25,7 @@ export class ManagerProcess implements AsyncDisposable {
     const { node, dist } = findArtifacts();
     const lease = `${PROJECT_NAMESPACE}/${CLUSTER_MANAGER_ACCOUNT}`;
     const flags = ['--kubeconfig', kubeconfig, '--lease', lease, '--metrics-address', '127.0.0.1:0'];
-    this.#child = spawn(node, [...nodeOptions, join(dist, 'udn-cluster-manager.mjs'), ...flags], {
+    this.#child = spawn(node, [...DAEMON_OPTIONS, ...nodeOptions, join(dist, 'udn-cluster-manager.mjs'), ...flags], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     this.#ended = once(this.#child, 'close').then(() => this.#end());

@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KubeClient } from '../../kube/types.ts';
 import { addressOf } from '../../net/cidr.ts';
+import { DAEMON_OPTIONS } from '../../program/daemon-options.ts';
 import { PROJECT_NAMESPACE } from '../api/kube/identities.ts';
 import type { ApiAccess, NodeUser } from '../api/types.ts';
 import { runEndpointSliceController } from '../control-plane/endpoint-slice-controller.ts';
@@ -109,7 +110,7 @@ const startClusterManager = (context: ClusterContext, state: ClusterState, kubec
   const { artifacts } = context;
   const bundle = join(artifacts.dist, `${BUNDLES['cluster-manager']}.mjs`);
   // The sandbox starts one, and when it has ended the next one need not wait until a Lease has run out.
-  const args = [bundle, '--kubeconfig', kubeconfig, '--leader-elect', 'false'];
+  const args = [...DAEMON_OPTIONS, bundle, '--kubeconfig', kubeconfig, '--leader-elect', 'false'];
   startOnce(context, state, 'cluster-manager', { file: artifacts.node, args });
 };
 
@@ -136,7 +137,9 @@ export const startNodePrograms = async (
   const start = async (program: 'kubelet' | 'agent', cgroup: string, args: readonly string[]): Promise<void> => {
     if (!options.programs.has(program)) return;
     await writeKubeconfig(program);
-    const argv = [NODE_PROGRAM, `${OPT}/dist/${BUNDLES[program]}.mjs`, '--kubeconfig', NODE_KUBECONFIGS[program]];
+    const bundle = `${OPT}/dist/${BUNDLES[program]}.mjs`;
+    const nodeOptions = program === 'agent' ? DAEMON_OPTIONS : [];
+    const argv = [NODE_PROGRAM, ...nodeOptions, bundle, '--kubeconfig', NODE_KUBECONFIGS[program]];
     const command = node.enter([...argv, ...args], { cgroup, env: settingsEnvironment(options), reportPid: REPORT_FD });
     addService(state, host.name, startService({ name: program, command, log: logPath(context, host.name, program) }));
   };
