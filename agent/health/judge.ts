@@ -5,8 +5,8 @@ import { type Behind, isStalled } from './lag.ts';
 /** Undefined: not checked yet. An Error: it does not answer. */
 export type Answer<T> = T | Error | undefined;
 
-/** Awaited: for a moment where it was never seen. */
-export type Registration = 'there' | 'awaited' | 'missing';
+/** Awaited: for a moment where it was never seen. Nameless: Open vSwitch does not say by which name. */
+export type Registration = 'there' | 'awaited' | 'missing' | 'nameless';
 
 /** Found by one look, ages in milliseconds. */
 export interface Observations {
@@ -83,6 +83,12 @@ const northdHealth = (northd: Behind): ComponentHealth =>
     : working('ovn-northd');
 
 const controllerHealth = ({ controller, registration, northd }: Observations): ComponentHealth => {
+  if (registration === 'nameless') {
+    return failed(
+      'ovn-controller',
+      'external_ids:system-id is missing in the Open_vSwitch database: without it ovn-controller processes nothing on this node; set it to the name of the chassis',
+    );
+  }
   if (registration === 'awaited') return unknown('ovn-controller', 'it has not registered this node yet');
   if (registration === 'missing') {
     return failed(
