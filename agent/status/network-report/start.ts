@@ -15,6 +15,7 @@ interface Parts extends NodeNetworks {
   readonly edges: Pick<Edges, 'client' | 'writer' | 'inputs' | 'metrics'>;
   readonly options: Pick<AgentOptions, 'node' | 'networkRendering'>;
   readonly gone: GoneNetworks;
+  readonly domains: FirewallParts['domains'];
   readonly health: NodeHealth;
   readonly log: Logger;
 }
