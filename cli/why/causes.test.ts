@@ -34,6 +34,19 @@ it('of what the cluster manager would do in a moment, that there is none', () =>
   expect(why(UDN, scene([red, net], { leader: undefined })).cause).toBe('nad-missing');
 });
 
+it('that a network is ready is not known for sure while nobody writes its status', () => {
+  for (const leader of ['absent', { holder: 'cm-1', renewedAt: NOW - 120_000, durationMs: 15_000 }] as const) {
+    const { isReady, summary, findings } = why(UDN, scene(well, { leader }));
+    expect([isReady, summary]).toEqual([true, expect.stringMatching(/is ready, as far as could be read$/)]);
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        ...{ what: 'cluster manager', state: 'unknown' },
+        found: expect.stringMatching(/: conditions and counts of the status may be outdated$/),
+      }),
+    );
+  }
+});
+
 it('every cause has a case', () => {
   const shown = new Set<Cause>([...ALL.map(({ cause }) => cause), 'manager-away']);
   expect(CAUSES.filter((cause) => !shown.has(cause))).toEqual([]);
@@ -160,6 +173,19 @@ describe('of the node of a pod, what its agent reports:', () => {
 
   it('tunnels that fail hold up no pod', () => {
     expect(why(POD, scene([...starting, report('n1', failed('tunnels'))])).cause).toBe('containers');
+  });
+
+  it('that nobody has reported is no sign that an agent serves the node', () => {
+    const found = 'has an agent; its state is unknown: no udn-agent has reported from any node';
+    const unreported = why(POD, scene(well, { areReportsAsked: true }));
+    expect(unreported.findings).toContainEqual({ what: 'node n1', state: 'unknown', found });
+    const why404 = { what: 'nodenetworkreports.k8s.ovn.org', why: 'the API server does not serve this kind' };
+    const unread = [{ resource: 'nodenetworkreports', ...why404, isMissing: true } as const];
+    const { summary, findings } = why(POD, scene(well, { areReportsAsked: true, unread }));
+    expect(summary).toMatch(/is ready, as far as could be read$/);
+    expect(findings.find(({ what }) => what === 'node n1')).toMatchObject({
+      ...{ state: 'unknown', found: expect.stringContaining('the API server does not serve this kind') },
+    });
   });
 
   it('what may not be read is not claimed', () => {

@@ -66,7 +66,9 @@ it('a network and a pod that are well', async () => {
   await expect
     .poll(() => ask('udn', 'red/net'))
     .toMatchObject({ answer: 'UserDefinedNetwork red/net is ready, as far as could be read', exitStatus: 0 });
-  expect(await ask('red/web')).toMatchObject({ answer: 'pod red/web is ready', exitStatus: 0 });
+  // No agent runs here, and none reports.
+  const answer = 'pod red/web is ready, as far as could be read';
+  expect(await ask('red/web')).toMatchObject({ answer, exitStatus: 0 });
   expect(await ask('network/red_net')).toMatchObject({ exitStatus: 0 });
 });
 
@@ -166,6 +168,33 @@ it('a network with only reserved addresses left, of which pods request one', asy
     cause: 'addresses-exhausted',
     next: expect.stringMatching(/^→ recreate the pod with a request for an address of reservedSubnets/),
   });
+});
+
+it('a network that has no address left for a new pod is ready, and says so', async () => {
+  const spec = (more: object) => ({ topology: 'Layer2', layer2: { role: 'Primary', ...more } });
+  await cluster.create(tenant('red'), tenant('blue'));
+  await cluster.create(
+    udn('red/net', spec({ subnets: ['10.100.0.0/29'], reservedSubnets: ['10.100.0.0/29'] })),
+    udn('blue/net', spec({ subnets: ['10.101.0.0/29'] })),
+  );
+  await cluster.settled();
+  const addresses = async (name: string) => {
+    const { answer, lines } = await ask('udn', name);
+    return [answer, ...lines.filter((line) => line.includes('a new pod gets no address'))];
+  };
+  const ready = (name: string) => expect.stringMatching(`${name} is ready`);
+  await expect
+    .poll(() => addresses('red/net'))
+    .toEqual([
+      ready('red/net'),
+      expect.stringMatching(/warning {2}addresses .* outside of reservedSubnets, where pods get addresses on request$/),
+    ]);
+  await expect.poll(() => addresses('blue/net')).toEqual([ready('blue/net')]);
+  await cluster.createAndSettle(...['p1', 'p2', 'p3', 'p4'].map((name) => pod(`blue/${name}`)));
+  expect(await addresses('blue/net')).toEqual([
+    ready('blue/net'),
+    expect.stringMatching(/warning {2}addresses .* subnet 10\.101\.0\.0\/29 has no free address left$/),
+  ]);
 });
 
 it('a claim that is not there, and one that another pod has', async () => {

@@ -3,11 +3,12 @@ import { parseClusterConfig } from '../../api/cluster-config.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { NetworkFacts } from '../../cluster-manager/facts/network-facts.ts';
 import { renderNetConf } from '../../cluster-manager/render/net-conf.ts';
+import { addressShortage } from './address-shortage.ts';
 import type { Scene } from './allocations.ts';
 import { deletionFindings } from './deletion.ts';
 import { desiredNamespaces, nameOf, shortKind } from './desired.ts';
 import { blocked, type Diagnosis, diagnosisOf, type Finding, ok, unknown, unreadOf, unreadText } from './finding.ts';
-import { waitsForManager } from './manager.ts';
+import { awayFindings, waitsForManager } from './manager.ts';
 import { conditionFinding, namespaceFindings } from './nad-findings.ts';
 import { doubtfulNodes, nodesFindings, reportedFindings } from './node-findings.ts';
 
@@ -43,7 +44,8 @@ const networkFindings = (facts: NetworkFacts, scene: Scene): readonly Finding[] 
   const isSomewhere = scene.nadsOwnedBy(facts.metadata.uid ?? '').length > 0;
   if (facts.spec?.topology === 'Layer3' && isSomewhere)
     findings.push(...nodesFindings(facts.networkName, facts, scene));
-  findings.push(...reportedFindings(facts), ...doubtfulNodes(scene));
+  if (isSomewhere) findings.push(...addressShortage(facts.networkName, scene));
+  findings.push(...reportedFindings(facts), ...doubtfulNodes(scene), ...awayFindings(facts, scene));
   const findingsOfConditions = conditionFindings(facts, scene);
   // What its conditions say of what has been found already is no news.
   const isExplained = findings.some(({ state }) => state === 'blocked');

@@ -94,8 +94,13 @@ export const servedFinding = (name: string, scene: Scene, runs: boolean): Findin
   if (node.isReady === false) {
     return blocked(what, 'node-not-ready', `node ${name} is not ready`, `kubectl describe node ${name}`);
   }
+  const reports = unreadOf(scene, 'nodenetworkreports');
+  if (reports?.isMissing) return unknown(what, `has an agent; its state is unknown: ${unreadText(reports)}`);
   if (!mayReadReports(scene)) return ok(what, 'has an agent; you may not read its report, so its state is unknown');
   const row = agentRow(node, scene);
+  // Of one node among others it would be a failure; that of all may have another reason.
+  if (row === undefined && scene.areReportsAsked && !node.isExcluded)
+    return unknown(what, 'has an agent; its state is unknown: no udn-agent has reported from any node');
   return (row && agentFinding(row, runs)) ?? ok(what, 'is served by an agent');
 };
 
