@@ -2,6 +2,7 @@
 import type { NadFacts } from '../../cluster-manager/facts/nad-facts.ts';
 import type { NetworkFacts } from '../../cluster-manager/facts/network-facts.ts';
 import { networkId } from '../cluster/snapshot.ts';
+import { addressShortage } from './address-shortage.ts';
 import type { Scene } from './allocations.ts';
 import { laterPrimary } from './attachments.ts';
 import { nadFindings } from './deletion.ts';
@@ -28,7 +29,7 @@ export const why = ({ kind, name }: Question, scene: Scene): Diagnosis => {
   }
   if (kind === 'service') return whyService(name, scene) ?? absent({ kind, name }, scene);
   const facts = findNetwork({ kind, name }, scene);
-  if (facts !== undefined) return whyNetwork(facts, scene);
+  if (facts !== undefined) return whyNetwork(facts, scene, () => addressShortage(facts.networkName, scene));
   const nad = kind === 'network' ? findNad(name, scene) : undefined;
   return nad === undefined ? absent({ kind, name }, scene) : whyNad(nad, scene);
 };
