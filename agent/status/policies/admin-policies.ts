@@ -1,5 +1,5 @@
 /** Administrators' policies that pods of this node are subjects of. */
-import type { AdminPolicyStatus } from '../../../api/policy-status.ts';
+import type { AdminPolicyStatus, DomainStatus } from '../../../api/policy-status.ts';
 import { worst } from '../../../base/reconciler.ts';
 import { FAMILIES } from '../../../net/ip.ts';
 import type { Problem } from '../../inputs/problem.ts';
@@ -97,6 +97,7 @@ const statusOfPolicy = (
     ...own.flatMap(({ id }) => ownersOver('adminRule', id)),
     ...domainSetsOf(own).flatMap((id) => ownersOver('domainSet', id)),
   ];
+  const domains = domainStatuses(sources, domainSetsOf(own));
   const isAsked = filter.policy !== undefined || filter.sets !== undefined;
   return {
     policy,
@@ -104,8 +105,8 @@ const statusOfPolicy = (
     problems: problems.get(policy)?.map(({ message }) => message) ?? [],
     targets: [...new Set(sets.flatMap(([id]) => pods.get(id) ?? []))].sort(),
     ruleCount: own.length,
-    ...stateOf(worst(owners.map((owner) => statusOf(reconcilers, owner)))),
-    ...(isAsked && { domains: domainStatuses(sources, domainSetsOf(own)) }),
+    ...withNames(stateOf(worst(owners.map((owner) => statusOf(reconcilers, owner)))), domains),
+    ...(isAsked && { domains }),
     rules: (isAsked ? own : []).map(({ id, rule }) => {
       const { network, direction, family, action, priority, subjects } = rule;
       const subjectSet = subjectSetName(subjects, family);
@@ -113,6 +114,19 @@ const statusOfPolicy = (
     }),
   };
 };
+
+type State = ReturnType<typeof stateOf>;
+
+/** Rules by names that stand for nothing are programmed, and apply to nothing. Wildcards live of what pods ask. */
+const withNames = (programmed: State, domains: readonly DomainStatus[]): State => {
+  const nameless = domains.filter(({ name, addresses }) => addresses.length === 0 && !name.startsWith('*'));
+  if (programmed.state !== 'ready' || nameless.length === 0) return programmed;
+  const more = nameless.length > MAX_NAMED ? ` and ${nameless.length - MAX_NAMED} more` : '';
+  const names = nameless.slice(0, MAX_NAMED).map(({ name }) => name);
+  return { state: 'pending', message: `no address is known for ${names.join(', ')}${more}` };
+};
+
+const MAX_NAMED = 3;
 
 const domainSetsOf = (rules: readonly KnownAdminRule[]): readonly string[] => [
   ...new Set(rules.flatMap(({ rule: { peers } }) => (peers.kind === 'domains' ? peers.sets : []))),
