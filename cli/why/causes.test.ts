@@ -1,10 +1,20 @@
 /** Every cause: the objects of a state, and what is said about it. */
 import { describe, expect, it } from 'vitest';
-import { pod } from '../../cluster-manager/testing/objects.ts';
+import { nad, netConf, pod } from '../../cluster-manager/testing/objects.ts';
 import { CAUSES, type Cause } from './finding.ts';
 import { why } from './subject.ts';
 import { NETWORK_CASES } from './testing/network-cases.ts';
-import { condition, DEFAULT_ENTRY, entry, NOW, nadOf, scene, settledNetwork, settledPod } from './testing/objects.ts';
+import {
+  condition,
+  DEFAULT_ENTRY,
+  entry,
+  ids,
+  NOW,
+  nadOf,
+  scene,
+  settledNetwork,
+  settledPod,
+} from './testing/objects.ts';
 import { POD_CASES } from './testing/pod-cases.ts';
 import { SERVICE_CASES } from './testing/service-cases.ts';
 import { l3, l3Nad, l3Node, n1, net, POD, red, UDN, web, well } from './testing/settled.ts';
@@ -160,6 +170,23 @@ describe('of the node of a pod, what its agent reports:', () => {
     const { isReady, findings } = why(POD, scene([...well, said]));
     expect(isReady).toBe(true);
     expect(findings).toContainEqual({ what: 'node n1', state: 'warning', found: expect.stringContaining(text) });
+  });
+
+  it('a network of a NAD written by hand is not ready where nodes cannot program it', () => {
+    const hand = nad('red/hand', netConf('red/hand', 'hand', { topology: 'layer2', role: 'secondary' }), {
+      ...{ annotations: ids('hand', 7), creationTimestamp: '2026-01-01T00:00:00Z' },
+    });
+    const whyHand = (status: object) =>
+      why({ kind: 'network', name: 'hand' }, scene([red, n1, hand, report('n1', status)]));
+    const observed = '2026-01-01T00:00:00Z';
+    const idsOf = (state: string) => ({ observed, ids: { ready: '0', pending: '', failed: '', [state]: '0,7' } });
+    expect(whyHand(idsOf('ready'))).toMatchObject({ isReady: true, summary: expect.stringMatching(/is ready$/) });
+    expect(whyHand(idsOf('pending'))).toMatchObject({ isReady: false, cause: 'nodes-pending' });
+    const exceptions = [{ network: 'hand', state: 'Failed', message: 'no room', since: fresh }];
+    expect(whyHand({ ...idsOf('failed'), exceptions })).toMatchObject({
+      ...{ isReady: false, cause: 'node-failing', summary: expect.stringContaining('n1: no room') },
+    });
+    expect(whyHand({ ...idsOf('ready'), ...silent }).summary).toMatch(/as far as could be read$/);
   });
 
   it('a daemon that changes do not pass is a warning about a network, and no other failure is', () => {

@@ -3,6 +3,9 @@ import { z } from 'zod';
 import { describeApiError } from '../../api/errors.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import { networkStatusSchema } from '../../api/network-status.ts';
+import { nodesCondition } from '../../cluster-manager/controllers/network-conditions.ts';
+import { tallyNodes } from '../../cluster-manager/controllers/node-reports.ts';
+import type { NadFacts } from '../../cluster-manager/facts/nad-facts.ts';
 import type { NetworkFacts } from '../../cluster-manager/facts/network-facts.ts';
 import { agentRow, mayReadReports } from '../cluster/agent-row.ts';
 import type { NodeState } from '../cluster/node-state.ts';
@@ -52,6 +55,30 @@ export const reportedFindings = (facts: NetworkFacts): readonly Finding[] => {
   const found = `${failing} of ${total} nodes cannot program it; ${first?.node}: ${first?.message}`;
   const next = `on node ${first?.node}: udnctl explain network ${facts.networkName}; all: kubectl get nodenetworkreports`;
   return [blocked('agents', 'node-failing', found, next)];
+};
+
+/** The same of a NAD without a status, where the reports may be read. */
+export const readFindings = ({ keys, conf, metadata }: NadFacts, scene: Scene): readonly Finding[] => {
+  const { nodes, reports, now } = scene;
+  if (keys === undefined || conf === undefined || reports.length === 0 || unreadOf(scene, 'nodes') !== undefined)
+    return [];
+  const byNode = new Map(reports.map((report) => [report.node, report]));
+  const tally = tallyNodes(
+    {
+      nodes: [...nodes.values()].filter(({ isExcluded }) => !isExcluded).map(({ name }) => name),
+      report: (node) => byNode.get(node),
+      isStale: (node) => {
+        const report = byNode.get(node);
+        return report !== undefined && !isRenewed(report, now);
+      },
+    },
+    { name: conf.name, id: keys.id, createdAt: metadata.creationTimestamp ?? '' },
+  );
+  const { status, reason, message } = nodesCondition(tally);
+  if (status === 'True') return [ok('agents', message)];
+  if (status === 'Unknown') return [unknown('agents', message)];
+  const next = `on such a node: udnctl explain network ${conf.name}; all: kubectl get nodenetworkreports`;
+  return [blocked('agents', reason === 'NodesPending' ? 'nodes-pending' : 'node-failing', message, next)];
 };
 
 /** The message of the condition names the nodes. */

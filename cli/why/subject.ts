@@ -10,7 +10,7 @@ import { makerOf } from './desired.ts';
 import { blocked, type Diagnosis, diagnosisOf, type Finding, ok, unreadText } from './finding.ts';
 import { confText, idFinding, primaryRefusal } from './nad-findings.ts';
 import { whyNetwork } from './network.ts';
-import { nodesFindings } from './node-findings.ts';
+import { nodesFindings, readFindings } from './node-findings.ts';
 import { absentPod, whyPod } from './pod.ts';
 import { whyService } from './service.ts';
 
@@ -72,6 +72,7 @@ const definitionFindings = (nad: NadFacts, scene: Scene): readonly Finding[] => 
     ...(refusal === undefined ? [] : [refusal]),
     idFinding(nad, scene),
     ...subnets,
+    ...readFindings(nad, scene),
   ];
 };
 
