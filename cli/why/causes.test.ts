@@ -45,7 +45,11 @@ it('of what the cluster manager would do in a moment, that there is none', () =>
 });
 
 it('that a network is ready is not known for sure while nobody writes its status', () => {
-  for (const leader of ['absent', { holder: 'cm-1', renewedAt: NOW - 120_000, durationMs: 15_000 }] as const) {
+  expect(why(UDN, scene(well, { leader: 'absent' })).summary).toMatch(/is ready$/);
+  for (const leader of [
+    { holder: '', renewedAt: NOW, durationMs: 1 },
+    { holder: 'cm-1', renewedAt: NOW - 120_000, durationMs: 15_000 },
+  ]) {
     const { isReady, summary, findings } = why(UDN, scene(well, { leader }));
     expect([isReady, summary]).toEqual([true, expect.stringMatching(/is ready, as far as could be read$/)]);
     expect(findings).toContainEqual(

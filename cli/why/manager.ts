@@ -19,10 +19,14 @@ export const waitsForManager = (snapshot: Snapshot, what: string, cause: Cause, 
   );
 };
 
-/** Conditions and counts of a status are the cluster manager's: without one they are of the time when there was one. */
+/**
+ * Conditions and counts of a status are the cluster manager's: without one they are of the time when there was one. Where there never was a
+ * Lease, somebody has written them who needs none.
+ */
 export const awayFindings = ({ status, conditions }: NetworkFacts, scene: Snapshot): readonly Finding[] => {
   const away = awayText(scene);
-  if (away === undefined || (status === undefined && conditions.length === 0)) return [];
+  const isWritten = status !== undefined || conditions.length > 0;
+  if (away === undefined || scene.leader === 'absent' || !isWritten) return [];
   const found = `${away}: conditions and counts of the status may be outdated`;
   return [{ ...unknown('cluster manager', found), next: 'udnctl check shows the problem of the cluster manager' }];
 };
