@@ -23,6 +23,8 @@ export interface Observations {
   readonly openvswitchWrites: Error | undefined;
   /** The row of this node; undefined: not checked yet. */
   readonly registration: Registration | undefined;
+  /** By which name it is, where that is not the one that it should have. */
+  readonly otherName: string | undefined;
 }
 
 /** How the components of OVN and Open vSwitch stand. */
@@ -82,7 +84,7 @@ const northdHealth = (northd: Behind): ComponentHealth =>
       )
     : working('ovn-northd');
 
-const controllerHealth = ({ controller, registration, northd }: Observations): ComponentHealth => {
+const controllerHealth = ({ controller, registration, otherName, northd }: Observations): ComponentHealth => {
   if (registration === 'nameless') {
     return failed(
       'ovn-controller',
@@ -90,6 +92,12 @@ const controllerHealth = ({ controller, registration, northd }: Observations): C
     );
   }
   if (registration === 'awaited') return unknown('ovn-controller', 'it has not registered this node yet');
+  if (registration === 'missing' && otherName !== undefined) {
+    return failed(
+      'ovn-controller',
+      `external_ids:system-id of Open vSwitch was changed, and the node is still registered as chassis ${otherName}: ovn-controller processes nothing until it is set back, or until ovn-sbctl chassis-del ${otherName}`,
+    );
+  }
   if (registration === 'missing') {
     return failed(
       'ovn-controller',

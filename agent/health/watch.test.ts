@@ -50,6 +50,7 @@ const createNode = (clock: Clock) => {
         'southbound',
         () => ({
           ...{ asked: node.northd, chassis: node.chassis },
+          otherName: node.isRegistered && node.chassis !== node.registeredAs ? node.registeredAs : undefined,
           controller: node.isRegistered && node.chassis === node.registeredAs ? node.controller : undefined,
         }),
         signal,
@@ -211,7 +212,9 @@ it('ovn-controller has a moment to register a node by another name, and then fol
   expect(changes.filter((one) => one.state === 'failed')).toEqual([]);
   node.chassis = 'c3';
   await seconds(8);
-  expect(state('ovn-controller')).toMatchObject({ state: 'failed' });
+  expect(state('ovn-controller')).toMatchObject({
+    ...{ state: 'failed', message: expect.stringMatching(/system-id of Open vSwitch was changed.* as chassis c2: /) },
+  });
 });
 
 it('a name of the chassis that is missing is no failure of ovn-controller to register', async () => {

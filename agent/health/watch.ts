@@ -51,6 +51,7 @@ export class HealthWatch {
   #registration: Registration | undefined;
   /** By which name the row of this node was looked for last. */
   #chassis: string | undefined;
+  #otherName: string | undefined;
   /** Since when the row of this node, which was never there by this name, is waited for. */
   #awaitedSince: number | undefined;
   #looks = 0;
@@ -108,7 +109,10 @@ export class HealthWatch {
     const northd = this.#northd.follow(northbound?.asked, northbound?.northd, now);
     const controller = this.#controller.follow(southbound?.asked, southbound?.controller, now);
     const writes = this.#switchWrites.follow(southbound?.controller, openvswitch?.controller, now);
-    if (southbound !== undefined) this.#registration = this.#registrationOf(southbound, now);
+    if (southbound !== undefined) {
+      this.#registration = this.#registrationOf(southbound, now);
+      this.#otherName = southbound.otherName;
+    }
     const answers = this.#answers;
     const health = judge({
       northbound: answers.get('northbound'),
@@ -118,6 +122,7 @@ export class HealthWatch {
       northd,
       controller,
       registration: this.#registration,
+      otherName: this.#otherName,
       southboundWrites: await this.#tryWrite(northd, southbound, (signal) => view.writeSouthbound(signal)),
       openvswitchWrites: await this.#tryWrite(writes, openvswitch, (signal) => view.writeOpenvswitch(signal)),
     });
