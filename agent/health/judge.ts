@@ -88,7 +88,7 @@ const controllerHealth = ({ controller, registration, otherName, northd }: Obser
   if (registration === 'nameless') {
     return failed(
       'ovn-controller',
-      'external_ids:system-id is missing in the Open_vSwitch database: without it ovn-controller processes nothing on this node; set it to the name of the chassis',
+      `external_ids:system-id is missing in the Open_vSwitch database: without it ovn-controller processes nothing on this node; set it to ${otherName ?? 'the name of the chassis'}`,
     );
   }
   if (registration === 'awaited') return unknown('ovn-controller', 'it has not registered this node yet');

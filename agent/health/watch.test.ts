@@ -222,7 +222,7 @@ it('a name of the chassis that is missing is no failure of ovn-controller to reg
   node.chassis = undefined;
   await seconds(3);
   const { message } = state('ovn-controller') ?? {};
-  expect(message).toMatch(/^external_ids:system-id is missing in the Open_vSwitch database/);
+  expect(message).toMatch(/^external_ids:system-id is missing in the Open_vSwitch database.*; set it to c1$/);
   node.chassis = 'c1';
   await seconds(3);
   expect(state('ovn-controller')?.state).toBe('working');

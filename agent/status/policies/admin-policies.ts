@@ -98,6 +98,7 @@ const statusOfPolicy = (
     ...domainSetsOf(own).flatMap((id) => ownersOver('domainSet', id)),
   ];
   const domains = domainStatuses(sources, domainSetsOf(own));
+  const nameless = namelessText(domains);
   const isAsked = filter.policy !== undefined || filter.sets !== undefined;
   return {
     policy,
@@ -105,7 +106,8 @@ const statusOfPolicy = (
     problems: problems.get(policy)?.map(({ message }) => message) ?? [],
     targets: [...new Set(sets.flatMap(([id]) => pods.get(id) ?? []))].sort(),
     ruleCount: own.length,
-    ...withNames(stateOf(worst(owners.map((owner) => statusOf(reconcilers, owner)))), domains),
+    ...stateOf(worst(owners.map((owner) => statusOf(reconcilers, owner)))),
+    ...(nameless !== undefined && { nameless }),
     ...(isAsked && { domains }),
     rules: (isAsked ? own : []).map(({ id, rule }) => {
       const { network, direction, family, action, priority, subjects } = rule;
@@ -115,15 +117,13 @@ const statusOfPolicy = (
   };
 };
 
-type State = ReturnType<typeof stateOf>;
-
 /** Rules by names that stand for nothing are programmed, and apply to nothing. Wildcards live of what pods ask. */
-const withNames = (programmed: State, domains: readonly DomainStatus[]): State => {
+const namelessText = (domains: readonly DomainStatus[]): string | undefined => {
   const nameless = domains.filter(({ name, addresses }) => addresses.length === 0 && !name.startsWith('*'));
-  if (programmed.state !== 'ready' || nameless.length === 0) return programmed;
+  if (nameless.length === 0) return undefined;
   const more = nameless.length > MAX_NAMED ? ` and ${nameless.length - MAX_NAMED} more` : '';
   const names = nameless.slice(0, MAX_NAMED).map(({ name }) => name);
-  return { state: 'pending', message: `no address is known for ${names.join(', ')}${more}` };
+  return `${names.join(', ')}${more}`;
 };
 
 const MAX_NAMED = 3;

@@ -209,7 +209,7 @@ describe('a firewall', () => {
     ]);
     const state = { domainState: () => ({ kind: 'resolved', addresses: [] }) as const };
     expect(reportPolicies({ ...its, ...state }).admin).toMatchObject([
-      { policy: POLICY, state: 'pending', message: 'no address is known for www.example.com' },
+      { policy: POLICY, state: 'ready', nameless: 'www.example.com' },
     ]);
     expect(asked({ kind: 'failed', addresses: ['192.0.2.9'].map(parseIp), problem: 'A: SERVFAIL' })).toBe(undefined);
   });
