@@ -196,10 +196,24 @@ describe('of the node of a pod, what its agent reports:', () => {
   it('a daemon that changes do not pass is a warning about a network, and no other failure is', () => {
     const found = { what: 'node n1', state: 'warning', found: 'ovn-northd hangs' };
     expect(why(UDN, scene([...well, report('n1', failed('ovn-northd'))])).findings).toContainEqual(found);
-    for (const said of [failed('tunnels'), { ...failed('ovn-northd'), ...silent }])
-      expect(why(UDN, scene([...well, report('n1', said)])).findings.map(({ state }) => state)).not.toContain(
-        'warning',
-      );
+    const states = (...objects: readonly object[]) =>
+      why(UDN, scene([...well, ...objects])).findings.map(({ state }) => state);
+    expect(states(report('n1', failed('tunnels')))).not.toContain('warning');
+    // A Node that is gone, whose report is still there.
+    expect(states(report('n9', silent), report('n8', failed('ovn-northd')))).not.toContain('warning');
+  });
+
+  it('a node that is silent is a warning about a network whose status does not count it yet', () => {
+    const said = report('n1', { ...failed('ovn-northd'), ...silent });
+    const warnings = (status: Readonly<Record<string, unknown>>) => {
+      const objects = [red, n1, nadOf(net, 'red'), web, settledNetwork(net, status), said];
+      return why(UDN, scene(objects)).findings.filter(({ state }) => state === 'warning');
+    };
+    expect(warnings({})).toEqual([
+      { what: 'node n1', state: 'warning', found: expect.stringContaining('does not renew its report') },
+    ]);
+    const nodes = { total: 1, ready: 0, pending: 0, failing: 0, silent: 1 };
+    expect(warnings({ conditions: [condition('Ready', 'Unknown')], nodes })).toEqual([]);
   });
 
   it('tunnels that fail hold up no pod', () => {

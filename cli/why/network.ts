@@ -9,7 +9,7 @@ import { desiredNamespaces, nameOf, shortKind } from './desired.ts';
 import { blocked, type Diagnosis, diagnosisOf, type Finding, ok, unknown, unreadOf, unreadText } from './finding.ts';
 import { awayFindings, waitsForManager } from './manager.ts';
 import { conditionFinding, namespaceFindings } from './nad-findings.ts';
-import { doubtfulNodes, nodesFindings, reportedFindings } from './node-findings.ts';
+import { countsSilent, doubtfulNodes, nodesFindings, reportedFindings, silentNode } from './node-findings.ts';
 
 /** @param more of what lists do not show, which is costly to find out */
 export const whyNetwork = (facts: NetworkFacts, scene: Scene, more: () => readonly Finding[] = () => []): Diagnosis => {
@@ -44,7 +44,11 @@ const networkFindings = (facts: NetworkFacts, scene: Scene): readonly Finding[] 
   const isSomewhere = scene.nadsOwnedBy(facts.metadata.uid ?? '').length > 0;
   if (facts.spec?.topology === 'Layer3' && isSomewhere)
     findings.push(...nodesFindings(facts.networkName, facts, scene));
-  findings.push(...reportedFindings(facts), ...doubtfulNodes(scene), ...awayFindings(facts, scene));
+  findings.push(
+    ...reportedFindings(facts),
+    ...doubtfulNodes(scene, countsSilent(facts) ? undefined : silentNode),
+    ...awayFindings(facts, scene),
+  );
   const findingsOfConditions = conditionFindings(facts, scene);
   // What its conditions say of what has been found already is no news.
   const isExplained = findings.some(({ state }) => state === 'blocked');

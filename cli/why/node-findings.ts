@@ -150,15 +150,25 @@ export const doubtfulNodes = (
   scene: Scene,
   silent?: (report: Scene['reports'][number]) => Finding,
 ): readonly Finding[] => {
-  const findings = scene.reports.flatMap((report): Finding[] => {
-    const failed = report.failedComponents?.find(({ component }) => !OF_NO_NEW_POD.has(component));
-    if (!isRenewed(report, scene.now))
-      return silent === undefined || report.renewal === undefined ? [] : [silent(report)];
-    return failed === undefined ? [] : [warning(`node ${report.node}`, failed.message)];
-  });
+  const findings = scene.reports
+    .filter(({ node }) => isCounted(node, scene))
+    .flatMap((report): Finding[] => {
+      const failed = report.failedComponents?.find(({ component }) => !OF_NO_NEW_POD.has(component));
+      if (!isRenewed(report, scene.now))
+        return silent === undefined || report.renewal === undefined ? [] : [silent(report)];
+      return failed === undefined ? [] : [warning(`node ${report.node}`, failed.message)];
+    });
   const more = findings.length - SHOWN;
   return [...findings.slice(0, SHOWN), ...(more > 0 ? [warning('nodes', `${more} more nodes fail`)] : [])];
 };
+
+/** Not of a node that is gone or excluded, whose report is still there. Who asks about Services has not read the Nodes. */
+const isCounted = (name: string, { nodes }: Scene): boolean =>
+  nodes.size === 0 || nodes.get(name)?.isExcluded === false;
+
+/** Whether the status counts silent nodes: it does 15 to 30 s later than the reports, and not while no cluster manager runs. */
+export const countsSilent = ({ status }: NetworkFacts): boolean =>
+  (statusSchema.catch({}).parse(status ?? {}).nodes?.silent ?? 0) > 0;
 
 /** Of an agent that no condition of the object tells about. */
 export const silentNode = ({ node }: Scene['reports'][number]): Finding =>
