@@ -90,6 +90,14 @@ it('a pod that runs on its network goes on when the NAD is gone, and no other wo
   expect(why(POD, scene([red, n1, net, elsewhere])).summary).toMatch(/^pod red\/web is not attached to its networks: /);
 });
 
+it('a pod whose node is gone is not ready, whatever its kubelet has said', () => {
+  const { isReady, summary } = why(POD, scene(well.filter((one) => one !== n1)));
+  expect([isReady, summary]).toEqual([
+    false,
+    'pod red/web was ready when its node was there: node n1 no longer exists',
+  ]);
+});
+
 it('what a pod asks for in vain is said, and it is ready all the same', () => {
   const annotations = { ...Object(web.metadata['annotations']), 'k8s.ovn.org/requested-primary-udn': 'blue' };
   const asking = { ...web, metadata: { ...web.metadata, annotations } };
