@@ -270,6 +270,7 @@ it('tables have what there is', async () => {
     tenant('shop', { team: 'shop' }),
     cudn('shop', { matchLabels: { team: 'shop' } }, primaryLayer2('10.1.0.0/16')),
   );
+  // No agent runs here.
   const { tables, notes } = await clusterNetworks(cluster.client, { in: undefined, now: NOW, isWide: false });
   expect(notes).toEqual([]);
   expect(tables[0]?.rows.map((row) => row.slice(0, 8))).toEqual([
@@ -280,10 +281,10 @@ it('tables have what there is', async () => {
       'primary',
       '10.1.0.0/16',
       expect.stringMatching(/^[12]$/),
-      'ready',
+      'unknown',
       '0',
     ],
-    ['red_net', 'udn red/net', 'layer2', 'primary', '10.100.0.0/16', expect.stringMatching(/^[12]$/), 'ready', '1'],
+    ['red_net', 'udn red/net', 'layer2', 'primary', '10.100.0.0/16', expect.stringMatching(/^[12]$/), 'unknown', '1'],
   ]);
   const inRed = await clusterNetworks(cluster.client, { in: 'red', now: NOW, isWide: false });
   expect(inRed.tables[0]?.rows.map(([name]) => name)).toEqual(['red_net']);
