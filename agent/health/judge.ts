@@ -17,6 +17,8 @@ export interface Observations {
   /** How long ovn-northd has not processed what was asked, and what that is. */
   readonly northd: Behind;
   readonly controller: Behind;
+  /** Daemons that have owed answers since before the agent looked first. */
+  readonly unproven: Readonly<Record<'northd' | 'controller', boolean>>;
   /** Why the southbound database rejects writes, where that was tried. */
   readonly southboundWrites: Error | undefined;
   /** The same of the Open_vSwitch database. */
@@ -39,7 +41,7 @@ export const judge = (seen: Observations): ComponentHealth[] => {
     firstOf(
       unknownWithout('ovn-northd', ['the northbound database', northbound], ['the southbound database', southbound]),
       canWriteSouthbound ? undefined : unknown('ovn-northd', 'the southbound database rejects writes'),
-      () => northdHealth(seen.northd),
+      () => northdHealth(seen),
     ),
     firstOf(
       unknownWithout('ovn-controller', ['the southbound database', southbound], ['ovs-vswitchd', vswitchd]),
@@ -76,15 +78,20 @@ const switchHealth = (answer: Answer<object>): ComponentHealth => {
   );
 };
 
-const northdHealth = (northd: Behind): ComponentHealth =>
-  isStalled(northd)
-    ? failed(
-        'ovn-northd',
-        `ovn-northd has not processed configuration ${northd.asked} of the northbound database: new and changed networks, pods and Services have no effect on this node`,
-      )
-    : working('ovn-northd');
+const northdHealth = ({ northd, unproven }: Observations): ComponentHealth => {
+  if (isStalled(northd)) {
+    return failed(
+      'ovn-northd',
+      `ovn-northd has not processed configuration ${northd.asked} of the northbound database: new and changed networks, pods and Services have no effect on this node`,
+    );
+  }
+  return unproven.northd ? unknown('ovn-northd', NOT_SEEN) : working('ovn-northd');
+};
 
-const controllerHealth = ({ controller, registration, otherName, northd }: Observations): ComponentHealth => {
+/** An agent that has just started must not take a daemon for well that had stopped before. */
+const NOT_SEEN = 'it has not processed yet what was asked before the agent started';
+
+const controllerHealth = ({ controller, registration, otherName, northd, unproven }: Observations): ComponentHealth => {
   if (registration === 'nameless') {
     return failed(
       'ovn-controller',
@@ -111,6 +118,7 @@ const controllerHealth = ({ controller, registration, otherName, northd }: Obser
     );
   }
   if (isStalled(northd)) return unknown('ovn-controller', 'ovn-northd does not process changes');
+  if (unproven.controller) return unknown('ovn-controller', NOT_SEEN);
   return working('ovn-controller');
 };
 

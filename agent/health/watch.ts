@@ -121,6 +121,7 @@ export class HealthWatch {
       vswitchd: answers.get('vswitchd'),
       northd,
       controller,
+      unproven: { northd: this.#northd.isUnproven, controller: this.#controller.isUnproven },
       registration: this.#registration,
       otherName: this.#otherName,
       southboundWrites: await this.#tryWrite(northd, southbound, (signal) => view.writeSouthbound(signal)),
