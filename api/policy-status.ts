@@ -107,6 +107,8 @@ export const adminPolicyStatusSchema = z.object({
   targets: z.array(z.string()),
   state: stateSchema,
   message: z.string().optional(),
+  /** Domain names of rules that are programmed, and apply to nothing as no address is known; absent: none. */
+  nameless: z.string().optional(),
   /** How many rules it has on this node. */
   ruleCount: z.int(),
   /** That its rules name, where it is asked about; absent from older agents. */

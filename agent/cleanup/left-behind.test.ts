@@ -29,23 +29,31 @@ it('a node without conntrack(8) keeps those of the kernel', async () => {
   expect(runner.commands.filter(({ file }) => file === 'conntrack')).toHaveLength(1);
 });
 
-it('of the southbound database this node’s rows go, and no other’s; without an id nothing is asked for', async () => {
+it('of the southbound database this node’s rows go, and no other’s', async () => {
   const asked: unknown[] = [];
   const session = {
     transact: (operations: readonly unknown[]) => {
       asked.push(...operations);
-      return Promise.resolve([]);
+      return Promise.resolve([{ rows: [] }]);
     },
   };
   await removeChassis(session, vswitchWith({ 'system-id': 'one', 'ovn-encap-ip': '172.30.0.2' }), signal);
   expect(asked).toEqual([
     { op: 'delete', table: 'Chassis', where: [['name', '==', 'one']] },
     { op: 'delete', table: 'Chassis_Private', where: [['name', '==', 'one']] },
+    { op: 'select', table: 'Chassis_Private', where: [], columns: ['name'] },
   ]);
-  await removeChassis(session, vswitchWith({}), signal);
   const isUsed = removeChassis(session, vswitchWith({ 'system-id': 'one', 'ovn-remote': 'unix:sb.sock' }), signal);
   await expect(isUsed).rejects.toThrow('ovn-controller still has its database');
-  expect(asked).toHaveLength(2);
+  expect(asked).toHaveLength(3);
+});
+
+it.each([
+  [{ 'system-id': 'new' }, 'the system-id of Open vSwitch is now new, and the node is registered as old'],
+  [{}, 'Open vSwitch has no system-id, and the node is registered as old'],
+])('a chassis of an earlier system-id is not passed over in silence: %o', async (ids, text) => {
+  const session = { transact: () => Promise.resolve([{ rows: [{ name: 'old' }] }]) };
+  await expect(removeChassis(session, vswitchWith(ids), signal)).rejects.toThrow(`${text}: ovn-sbctl chassis-del old`);
 });
 
 const vswitchWith = (ids: Readonly<Record<string, string>>) =>

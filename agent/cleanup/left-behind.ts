@@ -33,6 +33,7 @@ export const forgetConnections = async (
 /**
  * ovn-controller removes its own row only when it exits, ovn-controller(8); one that has lost its database just leaves it.
  * To be called when ovn-controller is configured without a database, else the row would be there again at once.
+ * @throws Error that names rows of other names: the node's own of before its system-id was changed or removed, and never taken by mistake
  */
 export const removeChassis = async (
   session: Pick<OvsdbSession, 'transact'>,
@@ -41,10 +42,15 @@ export const removeChassis = async (
 ): Promise<void> => {
   const [row] = vswitch.rows('Open_vSwitch');
   const name = row?.external_ids['system-id'];
-  if (name === undefined) return;
   if (row?.external_ids['ovn-remote'] !== undefined) throw new Error('ovn-controller still has its database');
-  await session.transact(
-    ['Chassis', 'Chassis_Private'].map((table) => ({ op: 'delete', table, where: [['name', '==', name]] }) as const),
-    signal,
-  );
+  const removals =
+    name === undefined ? [] : TABLES.map((table) => ({ op: 'delete', table, where: [['name', '==', name]] }) as const);
+  const left = { op: 'select', table: 'Chassis_Private', where: [], columns: ['name'] } as const;
+  const names = (await session.transact([...removals, left], signal)).at(-1)?.rows?.map((one) => String(one['name']));
+  if (names === undefined || names.length === 0) return;
+  const commands = names.map((one) => `ovn-sbctl chassis-del ${one}`).join('; ');
+  const why = name === undefined ? 'Open vSwitch has no system-id' : `the system-id of Open vSwitch is now ${name}`;
+  throw new Error(`${why}, and the node is registered as ${names.join(', ')}: ${commands}`);
 };
+
+const TABLES = ['Chassis', 'Chassis_Private'] as const;

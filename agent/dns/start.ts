@@ -18,7 +18,7 @@ import { DnsResolver } from './resolver.ts';
 import { type DnsServer, fixedServers, followResolvConf } from './servers.ts';
 import { splitNames } from './split-names.ts';
 import type { DnsNames, DomainState } from './types.ts';
-import { problemsOfFirewallNames } from './unresolved.ts';
+import { firewallsAwaitingNames, problemsOfFirewallNames } from './unresolved.ts';
 import { WildcardNames, type WildcardSource } from './wildcards.ts';
 
 interface DomainsOptions {
@@ -33,6 +33,8 @@ export interface Domains {
   problems(node: string): Problem[];
   /** EgressFirewalls with names that have no address. It looks at all of their rules. */
   problemsOfFirewalls(facts: FactStore): Problem[];
+  /** EgressFirewalls with names that have no answer yet; as costly. */
+  firewallsAwaitingNames(facts: FactStore): ReadonlySet<string>;
   /** Called when these may be others. @returns what ends it */
   onNamesChange(listener: () => void): () => void;
   /** To be called before rules are read. @returns what ends it */
@@ -82,6 +84,7 @@ export const startDomains = (
       ...(wildcards === undefined ? [] : problemsOfWildcards(node, wildcards)),
     ],
     problemsOfFirewalls: (facts) => problemsOfFirewallNames(facts, names),
+    firewallsAwaitingNames: (facts) => firewallsAwaitingNames(facts, names),
     onNamesChange: (listener) => {
       const ends = [names.onChange(listener), noAddress.add(listener)];
       return () => {

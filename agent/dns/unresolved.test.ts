@@ -3,7 +3,7 @@ import type { DomainName } from '../../net/domain-name.ts';
 import { FactStore } from '../model/fact-store.ts';
 import type { AdminRuleFact } from '../model/policies/facts.ts';
 import type { DomainState } from './types.ts';
-import { problemsOfFirewallNames } from './unresolved.ts';
+import { firewallsAwaitingNames, problemsOfFirewallNames } from './unresolved.ts';
 
 const setUp = () => {
   const facts = new FactStore();
@@ -23,7 +23,8 @@ const setUp = () => {
   rule('r2', {});
   rule('r3', { tier: 'admin', policy: 'AdminNetworkPolicy/all' });
   const problems = () => problemsOfFirewallNames(facts, { state: (domain) => states.get(domain) });
-  return { states, problems };
+  const awaiting = () => [...firewallsAwaitingNames(facts, { state: (domain) => states.get(domain) })];
+  return { states, problems, awaiting };
 };
 
 it('a firewall is told of its names without an address, once', () => {
@@ -45,4 +46,13 @@ it('not of names that still have addresses, or have no answer yet', () => {
   states.set('api.example.com.', { kind: 'failed', addresses: ['198.51.100.1' as never], problem: 'SERVFAIL' });
   states.set('web.example.com.', { kind: 'unresolved', addresses: [] });
   expect(problems()).toEqual([]);
+});
+
+it('a firewall waits for the first answer about a name, and not after a failure', () => {
+  const { states, awaiting } = setUp();
+  states.set('web.example.com.', { kind: 'resolved', addresses: [] });
+  states.set('api.example.com.', { kind: 'unresolved', addresses: [] });
+  expect(awaiting()).toEqual(['EgressFirewall/red/default']);
+  states.set('api.example.com.', { kind: 'failed', addresses: [], problem: 'SERVFAIL' });
+  expect(awaiting()).toEqual([]);
 });

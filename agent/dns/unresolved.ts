@@ -25,6 +25,18 @@ export const problemsOfFirewallNames = (facts: Facts, names: Pick<DnsNames, 'sta
   }));
 };
 
+/** Firewalls with a name that there is no answer for yet, and no failure either: what it stands for is known in a moment. */
+export const firewallsAwaitingNames = (facts: Facts, names: Pick<DnsNames, 'state'>): ReadonlySet<string> => {
+  const awaiting = new Set<string>();
+  for (const id of facts.ids('adminRule')) {
+    for (const { policy, name } of namesOf(facts, id)) if (isAwaited(names.state(name))) awaiting.add(policy);
+  }
+  return awaiting;
+};
+
+const isAwaited = (state: DomainState | undefined): boolean =>
+  state?.kind === 'unresolved' && state.addresses.length === 0 && state.problem === undefined;
+
 const isWithoutAddress = (state: DomainState | undefined): boolean =>
   state !== undefined && state.addresses.length === 0 && (state.kind !== 'unresolved' || state.problem !== undefined);
 

@@ -47,6 +47,10 @@ const FOLLOWING: ReadonlySet<Component> = new Set(FOLLOWING_COMPONENTS);
 export const failureToFollow = (health: readonly ComponentHealth[]): string | undefined =>
   health.find(({ component, state }) => state === 'failed' && FOLLOWING.has(component))?.message;
 
+/** Why the agent may not know what is desired by now. Undefined: it hears of it. */
+export const failureToHear = (health: readonly ComponentHealth[]): string | undefined =>
+  health.find(({ component, state }) => state === 'failed' && component === 'api-server')?.message;
+
 /** What speaks against pods on this node, a message each: failures, and without any what is not known. @param isSaid of which others say it */
 export const reasonsOfHealth = (
   health: readonly ComponentHealth[],

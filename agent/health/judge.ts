@@ -5,8 +5,8 @@ import { type Behind, isStalled } from './lag.ts';
 /** Undefined: not checked yet. An Error: it does not answer. */
 export type Answer<T> = T | Error | undefined;
 
-/** Awaited: for a moment where it was never seen. */
-export type Registration = 'there' | 'awaited' | 'missing';
+/** Awaited: for a moment where it was never seen. Nameless: Open vSwitch does not say by which name. */
+export type Registration = 'there' | 'awaited' | 'missing' | 'nameless';
 
 /** Found by one look, ages in milliseconds. */
 export interface Observations {
@@ -17,12 +17,16 @@ export interface Observations {
   /** How long ovn-northd has not processed what was asked, and what that is. */
   readonly northd: Behind;
   readonly controller: Behind;
+  /** Daemons that have owed answers since before the agent looked first. */
+  readonly unproven: Readonly<Record<'northd' | 'controller', boolean>>;
   /** Why the southbound database rejects writes, where that was tried. */
   readonly southboundWrites: Error | undefined;
   /** The same of the Open_vSwitch database. */
   readonly openvswitchWrites: Error | undefined;
   /** The row of this node; undefined: not checked yet. */
   readonly registration: Registration | undefined;
+  /** By which name it is, where that is not the one that it should have. */
+  readonly otherName: string | undefined;
 }
 
 /** How the components of OVN and Open vSwitch stand. */
@@ -37,7 +41,7 @@ export const judge = (seen: Observations): ComponentHealth[] => {
     firstOf(
       unknownWithout('ovn-northd', ['the northbound database', northbound], ['the southbound database', southbound]),
       canWriteSouthbound ? undefined : unknown('ovn-northd', 'the southbound database rejects writes'),
-      () => northdHealth(seen.northd),
+      () => northdHealth(seen),
     ),
     firstOf(
       unknownWithout('ovn-controller', ['the southbound database', southbound], ['ovs-vswitchd', vswitchd]),
@@ -74,16 +78,33 @@ const switchHealth = (answer: Answer<object>): ComponentHealth => {
   );
 };
 
-const northdHealth = (northd: Behind): ComponentHealth =>
-  isStalled(northd)
-    ? failed(
-        'ovn-northd',
-        `ovn-northd has not processed configuration ${northd.asked} of the northbound database: new and changed networks, pods and Services have no effect on this node`,
-      )
-    : working('ovn-northd');
+const northdHealth = ({ northd, unproven }: Observations): ComponentHealth => {
+  if (isStalled(northd)) {
+    return failed(
+      'ovn-northd',
+      `ovn-northd has not processed configuration ${northd.asked} of the northbound database: new and changed networks, pods and Services have no effect on this node`,
+    );
+  }
+  return unproven.northd ? unknown('ovn-northd', NOT_SEEN) : working('ovn-northd');
+};
 
-const controllerHealth = ({ controller, registration, northd }: Observations): ComponentHealth => {
+/** An agent that has just started must not take a daemon for well that had stopped before. */
+const NOT_SEEN = 'it has not processed yet what was asked before the agent started';
+
+const controllerHealth = ({ controller, registration, otherName, northd, unproven }: Observations): ComponentHealth => {
+  if (registration === 'nameless') {
+    return failed(
+      'ovn-controller',
+      `external_ids:system-id is missing in the Open_vSwitch database: without it ovn-controller processes nothing on this node; set it to ${otherName ?? 'the name of the chassis'}`,
+    );
+  }
   if (registration === 'awaited') return unknown('ovn-controller', 'it has not registered this node yet');
+  if (registration === 'missing' && otherName !== undefined) {
+    return failed(
+      'ovn-controller',
+      `external_ids:system-id of Open vSwitch was changed, and the node is still registered as chassis ${otherName}: ovn-controller processes nothing until it is set back, or until ovn-sbctl chassis-del ${otherName}`,
+    );
+  }
   if (registration === 'missing') {
     return failed(
       'ovn-controller',
@@ -97,6 +118,7 @@ const controllerHealth = ({ controller, registration, northd }: Observations): C
     );
   }
   if (isStalled(northd)) return unknown('ovn-controller', 'ovn-northd does not process changes');
+  if (unproven.controller) return unknown('ovn-controller', NOT_SEEN);
   return working('ovn-controller');
 };
 

@@ -26,6 +26,13 @@ export class Lag {
   /** What was asked and is not answered, oldest first. */
   #asked: { readonly value: number; readonly at: number; readonly reading: number }[] = [];
   #readings = 0;
+  /** The answer at the first reading, where more was owed than what had just been asked; undefined: it has answered since, or owed nothing. */
+  #unproven: number | undefined;
+
+  /** It owed answers to what was asked before we looked, and has given none: that it runs is not known. */
+  get isUnproven(): boolean {
+    return this.#unproven !== undefined;
+  }
   /** When the answer changed last. */
   #answered: { readonly reached: number; readonly at: number; readonly reading: number } | undefined;
 
@@ -36,6 +43,8 @@ export class Lag {
   follow(asked: number | undefined, reached: number | undefined, now: number): Behind {
     if (asked === undefined || reached === undefined) return this.#last;
     this.#readings += 1;
+    if (this.#readings === 1 && asked - reached > 1) this.#unproven = reached;
+    else if (this.#unproven !== reached) this.#unproven = undefined;
     this.asked(asked, now);
     this.#last = this.behind(reached, now);
     return this.#last;

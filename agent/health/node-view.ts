@@ -23,6 +23,10 @@ export interface SouthboundNumbers {
   readonly asked: number;
   /** `Chassis_Private.nb_cfg`; undefined: this node has no row. */
   readonly controller: number | undefined;
+  /** The name of the node's chassis that was looked for; undefined: Open vSwitch has no `external_ids:system-id`. */
+  readonly chassis: string | undefined;
+  /** The name by which this node is registered where it is not that one: the database is the node's own. */
+  readonly otherName: string | undefined;
 }
 
 export interface SwitchNumbers {
@@ -48,7 +52,8 @@ export interface ViewedEdges {
   readonly northbound: Session;
   readonly southbound: Session;
   readonly openvswitch: Session;
-  readonly chassis: string;
+  /** `external_ids:system-id` as it is now: somebody may change it. */
+  readonly chassis: () => string | undefined;
   /** The folder of ovs-vswitchd's sockets. */
   readonly runDirectory: string;
 }
@@ -62,14 +67,19 @@ export const nodeView = ({ northbound, southbound, openvswitch, chassis, runDire
     return { asked: Number(row['nb_cfg']), northd: Number(row['sb_cfg']) };
   },
   southbound: async (signal) => {
+    const name = chassis();
     const { operations } = new Transaction(ovnSouthbound)
       .select('SB_Global', [], ['nb_cfg'])
-      .select('Chassis_Private', [['name', '==', chassis]], ['nb_cfg']);
-    const [global, own] = await transact(southbound, operations, signal);
-    const controller = own?.rows?.[0]?.['nb_cfg'];
+      .select('Chassis_Private', [], ['name', 'nb_cfg']);
+    const [global, registered] = await transact(southbound, operations, signal);
+    const rows = registered?.rows ?? [];
+    const controller = rows.find((row) => row['name'] === name)?.['nb_cfg'];
+    const [other] = controller === undefined ? rows : [];
     return {
       asked: Number(rowOf(global, 'SB_Global')['nb_cfg']),
       controller: controller === undefined ? undefined : Number(controller),
+      chassis: name,
+      otherName: other && String(other['name']),
     };
   },
   openvswitch: async (signal) => {

@@ -7,6 +7,7 @@ import { LOCAL } from '../model/facts.ts';
 import { kubeletLacks } from '../model/kubelet-lacks.ts';
 import type { LocalNode } from '../node/local-node.ts';
 import type { NodeKeeper } from '../node/node-keeper.ts';
+import { chassisIdOf } from '../node/switch-facts.ts';
 import type { Core } from '../wiring/core.ts';
 import type { Edges } from '../wiring/edges.ts';
 import { apiHealth } from './api-health.ts';
@@ -57,7 +58,7 @@ export const startHealth = (
       northbound: databases.northbound.session,
       southbound: databases.southbound.session,
       openvswitch: databases.openvswitch.session,
-      chassis: local.chassisId,
+      chassis: () => chassisIdOf(databases.openvswitch.replica),
       runDirectory: RUN_DIRECTORY,
     }),
     clock: systemClock,

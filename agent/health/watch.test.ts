@@ -16,6 +16,9 @@ const createNode = (clock: Clock) => {
     stopped: new Set<string>(),
     refuses: new Set<string>(),
     isRegistered: true,
+    chassis: 'c1' as string | undefined,
+    /** By which name ovn-controller has registered the node. */
+    registeredAs: 'c1',
     raises: 0,
   };
   const answer = <T>(from: string, value: () => T, signal: AbortSignal): Promise<T> => {
@@ -45,7 +48,11 @@ const createNode = (clock: Clock) => {
     southbound: (signal) =>
       answer(
         'southbound',
-        () => ({ asked: node.northd, controller: node.isRegistered ? node.controller : undefined }),
+        () => ({
+          ...{ asked: node.northd, chassis: node.chassis },
+          otherName: node.isRegistered && node.chassis !== node.registeredAs ? node.registeredAs : undefined,
+          controller: node.isRegistered && node.chassis === node.registeredAs ? node.controller : undefined,
+        }),
         signal,
       ),
     openvswitch: (signal) =>
@@ -192,6 +199,33 @@ it('a node without a row of ovn-controller says so', async () => {
     state: 'failed',
     message: expect.stringContaining('not registered'),
   });
+});
+
+it('ovn-controller has a moment to register a node by another name, and then follows as before', async () => {
+  const { node, changes, state, seconds } = await startWatch();
+  node.chassis = 'c2';
+  await seconds(3);
+  expect(state('ovn-controller')).toMatchObject({ state: 'unknown' });
+  node.registeredAs = 'c2';
+  await seconds(3);
+  expect(state('ovn-controller')).toMatchObject({ state: 'working' });
+  expect(changes.filter((one) => one.state === 'failed')).toEqual([]);
+  node.chassis = 'c3';
+  await seconds(8);
+  expect(state('ovn-controller')).toMatchObject({
+    ...{ state: 'failed', message: expect.stringMatching(/system-id of Open vSwitch was changed.* as chassis c2: /) },
+  });
+});
+
+it('a name of the chassis that is missing is no failure of ovn-controller to register', async () => {
+  const { node, state, seconds } = await startWatch();
+  node.chassis = undefined;
+  await seconds(3);
+  const { message } = state('ovn-controller') ?? {};
+  expect(message).toMatch(/^external_ids:system-id is missing in the Open_vSwitch database.*; set it to c1$/);
+  node.chassis = 'c1';
+  await seconds(3);
+  expect(state('ovn-controller')?.state).toBe('working');
 });
 
 it('ovn-controller has a moment to register a node that is new', async () => {

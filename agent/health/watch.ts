@@ -9,7 +9,7 @@ import { COMPONENTS, type Component, type ComponentHealth, type TimedHealth } fr
 import { InEffect } from './in-effect.ts';
 import { type Answer, judge, type Registration } from './judge.ts';
 import { type Behind, isStalled, Lag } from './lag.ts';
-import type { NodeView } from './node-view.ts';
+import type { NodeView, SouthboundNumbers } from './node-view.ts';
 
 export interface HealthWatchOptions {
   readonly view: NodeView;
@@ -49,7 +49,10 @@ export class HealthWatch {
   readonly #silences = new Map<string, number>();
   readonly #answers = new Map<string, Answer<object>>();
   #registration: Registration | undefined;
-  /** Since when the row of this node, which was never there, is waited for. */
+  /** By which name the row of this node was looked for last. */
+  #chassis: string | undefined;
+  #otherName: string | undefined;
+  /** Since when the row of this node, which was never there by this name, is waited for. */
   #awaitedSince: number | undefined;
   #looks = 0;
   #cancel = (): void => undefined;
@@ -106,7 +109,10 @@ export class HealthWatch {
     const northd = this.#northd.follow(northbound?.asked, northbound?.northd, now);
     const controller = this.#controller.follow(southbound?.asked, southbound?.controller, now);
     const writes = this.#switchWrites.follow(southbound?.controller, openvswitch?.controller, now);
-    if (southbound !== undefined) this.#registration = this.#registrationOf(southbound.controller !== undefined, now);
+    if (southbound !== undefined) {
+      this.#registration = this.#registrationOf(southbound, now);
+      this.#otherName = southbound.otherName;
+    }
     const answers = this.#answers;
     const health = judge({
       northbound: answers.get('northbound'),
@@ -115,16 +121,22 @@ export class HealthWatch {
       vswitchd: answers.get('vswitchd'),
       northd,
       controller,
+      unproven: { northd: this.#northd.isUnproven, controller: this.#controller.isUnproven },
       registration: this.#registration,
+      otherName: this.#otherName,
       southboundWrites: await this.#tryWrite(northd, southbound, (signal) => view.writeSouthbound(signal)),
       openvswitchWrites: await this.#tryWrite(writes, openvswitch, (signal) => view.writeOpenvswitch(signal)),
     });
     if (!this.#stop.signal.aborted) this.#see([...health, ...this.#options.others()]);
   }
 
-  #registrationOf(isThere: boolean, now: number): Registration {
-    if (isThere) return 'there';
-    if (this.#registration === 'there' || this.#registration === 'missing') return 'missing';
+  #registrationOf({ controller, chassis }: SouthboundNumbers, now: number): Registration {
+    const isRenamed = chassis !== this.#chassis;
+    this.#chassis = chassis;
+    if (chassis === undefined) return 'nameless';
+    if (controller !== undefined) return 'there';
+    if (isRenamed) this.#awaitedSince = now;
+    else if (this.#registration === 'there' || this.#registration === 'missing') return 'missing';
     this.#awaitedSince ??= now;
     return now - this.#awaitedSince < REGISTRATION_MS ? 'awaited' : 'missing';
   }

@@ -11,7 +11,7 @@ import type { Domains } from '../dns/start.ts';
 import type { EncryptionState } from '../encryption/encryption.ts';
 import type { PeerWatch } from '../encryption/peers.ts';
 import { FEATURES } from '../features/index.ts';
-import { failureToFollow, problemsOfHealth } from '../health/component.ts';
+import { failureToFollow, failureToHear, problemsOfHealth } from '../health/component.ts';
 import { daemonVersions, problemsOfVersions } from '../health/daemon-versions.ts';
 import type { NodeHealth } from '../health/start.ts';
 import type { FactFeeder } from '../inputs/fact-feeder.ts';
@@ -95,7 +95,7 @@ export const reportSources = ({
   domainState: (name) => domains.names.state(name),
   policyLookup: policyLookupOf({ inputs }, core.feeder),
   components: () => health.components(),
-  failureToFollow: () => failureToFollow(health.components()),
+  ...doubtsOf(health),
   diagnostics: core.engine.diagnostics,
   inputProblems: () => [
     ...problemsOfHealth(node, health.components()),
@@ -138,6 +138,11 @@ export const reportSources = ({
       return (attachments.find(({ role }) => role === 'primary') ?? attachments[0])?.network.name;
     },
   }),
+});
+
+const doubtsOf = (health: Parts['health']): Pick<ReportSources, 'failureToFollow' | 'failureToHear'> => ({
+  failureToFollow: () => failureToFollow(health.components()),
+  failureToHear: () => failureToHear(health.components()),
 });
 
 /** What is kept by other means than rows and items of the node. */

@@ -6,7 +6,7 @@ import { controllerUid, type NadFacts } from '../../cluster-manager/facts/nad-fa
 import type { NetworkFacts } from '../../cluster-manager/facts/network-facts.ts';
 import type { Scene } from '../why/allocations.ts';
 import { desiredNamespaces, isDesiredIn, makerOf } from '../why/desired.ts';
-import type { Cause, Diagnosis } from '../why/finding.ts';
+import type { Cause, Diagnosis, Finding } from '../why/finding.ts';
 import { whyNetwork } from '../why/network.ts';
 import { whyNad } from '../why/subject.ts';
 
@@ -21,7 +21,8 @@ export interface NetworkItem {
   readonly subnets: readonly string[];
   readonly id?: number;
   readonly vrf?: string;
-  readonly state: 'ready' | 'not ready' | 'deleting';
+  /** `unknown`: nodes are silent about it, and all that is known is well. */
+  readonly state: 'ready' | 'not ready' | 'deleting' | 'unknown';
   /** Why it is not. */
   readonly cause?: Cause;
   readonly message?: string;
@@ -127,12 +128,19 @@ const shortName = (text: string): string =>
   text.replace(/^ClusterUserDefinedNetwork /, 'cudn ').replace(/^UserDefinedNetwork /, 'udn ');
 
 const stateOf = (
-  { isReady, cause, summary }: Diagnosis,
+  { isReady, cause, summary, findings }: Diagnosis,
   isLeaving: boolean,
-): Pick<NetworkItem, 'state' | 'cause' | 'message'> => ({
-  state: isLeaving ? 'deleting' : isReady ? 'ready' : 'not ready',
-  ...(cause !== undefined && { cause, message: summary }),
-});
+): Pick<NetworkItem, 'state' | 'cause' | 'message'> => {
+  const doubt = findings.find(isOfAgents);
+  if (isReady && !isLeaving && doubt !== undefined) return { state: 'unknown', message: doubt.found };
+  return {
+    state: isLeaving ? 'deleting' : isReady ? 'ready' : 'not ready',
+    ...(cause !== undefined && { cause, message: summary }),
+  };
+};
+
+/** As its condition `Ready`, and not what the user may not read. */
+const isOfAgents = ({ what, state }: Finding): boolean => what === 'agents' && state === 'unknown';
 
 const podsOf = (
   nads: readonly NadFacts[],

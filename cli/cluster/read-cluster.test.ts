@@ -96,7 +96,7 @@ it('a cluster without ovn-udn says so, and a server that is away is an error', a
   });
   const { notes } = await clusterNetworks(bare, { ...question, in: undefined });
   expect(notes).toContain(
-    'not shown: userdefinednetworks.k8s.ovn.org: the API server does not serve this kind: ovn-udn is not installed',
+    'not shown: userdefinednetworks.k8s.ovn.org: the API server does not serve this kind: ovn-udn is not installed, or its definition was deleted',
   );
   await expect(clusterNetworks(server([], { pods: 500 }), question)).rejects.toThrow('refused');
   await expect(clusterNetworks(server([], { nodes: 401 }), question)).rejects.toThrow('refused');

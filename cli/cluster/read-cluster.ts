@@ -73,7 +73,7 @@ export const readCluster = async (
       : list(EVENTS, { namespace: eventsOf.namespace, fieldSelector: `involvedObject.name=${eventsOf.name}` }),
   ]);
   unread.sort((a, b) => (a.what < b.what ? -1 : 1));
-  return snapshotOf({ objects, unread, leader, now, namespace });
+  return snapshotOf({ objects, unread, leader, now, namespace, areReportsAsked: reports });
 };
 
 interface Selection {
@@ -81,8 +81,6 @@ interface Selection {
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
 }
-
-const OURS_ALONE: readonly ResourceType[] = [NETWORK_ID_POOLS, NODE_NETWORK_REPORTS];
 
 const PAGE_SIZE = 500;
 
@@ -107,8 +105,8 @@ const readList = async (
     );
     objects.push(...found);
   } catch (error) {
-    // A cluster of before.
-    if (isNotFound(error) && OURS_ALONE.includes(resource)) return;
+    // A cluster of before. Of reports it matters: without them nothing is known of nodes.
+    if (isNotFound(error) && resource === NETWORK_ID_POOLS) return;
     unread.push(unreadBecause(error, resource.plural, whatOf(resource, selection.namespace), 'list'));
   }
 };
@@ -146,11 +144,12 @@ const readLeader = async (
   }
 };
 
+const NOT_SERVED = 'the API server does not serve this kind: ovn-udn is not installed, or its definition was deleted';
+
 /** @throws what says nothing of this one resource, but of the server */
 const unreadBecause = (error: unknown, resource: string, what: string, verb: 'get' | 'list'): Unread => {
   if (isForbidden(error)) return { resource, what, why: `you may not ${verb} ${verb === 'get' ? 'it' : 'them'}` };
-  if (isNotFound(error))
-    return { resource, what, why: 'the API server does not serve this kind: ovn-udn is not installed' };
+  if (isNotFound(error)) return { resource, what, why: NOT_SERVED, isMissing: true };
   throw error;
 };
 

@@ -25,6 +25,8 @@ export interface Unread {
   readonly what: string;
   /** `you may not list them` */
   readonly why: string;
+  /** The server does not have the kind. */
+  readonly isMissing?: true;
 }
 
 /** What the Lease of the cluster manager says; `absent`: nobody ever held it. */
@@ -40,6 +42,8 @@ export interface Snapshot {
   /** Ids of deleted networks that nodes may still have; empty also when nobody asked. */
   readonly retired: ReadonlyMap<number, RetiredEntry>;
   readonly reports: readonly ReportFacts[];
+  /** A node without a report among them has not reported. */
+  readonly areReportsAsked: boolean;
   readonly events: readonly EventState[];
   readonly services: readonly ServiceState[];
   /** Undefined: it could not be read, or was not asked for. */
@@ -66,13 +70,21 @@ export interface SnapshotInput {
   readonly now: number;
   readonly namespace?: string | undefined;
   readonly leader?: Leader | undefined;
+  readonly areReportsAsked?: boolean;
   readonly unread?: readonly Unread[];
 }
 
 /** Key of `Snapshot.networks`. */
 export const networkId = (kind: NetworkFacts['kind'], key: string): string => `${kind}/${key}`;
 
-export const snapshotOf = ({ objects, now, namespace, leader, unread = [] }: SnapshotInput): Snapshot => {
+export const snapshotOf = ({
+  objects,
+  now,
+  namespace,
+  leader,
+  areReportsAsked = false,
+  unread = [],
+}: SnapshotInput): Snapshot => {
   const { slices, ...facts } = readFacts(objects);
   const { nads, pods } = facts;
   const slicesByService = Map.groupBy(slices, ({ service }) => service);
@@ -84,6 +96,7 @@ export const snapshotOf = ({ objects, now, namespace, leader, unread = [] }: Sna
     now,
     namespace,
     leader,
+    areReportsAsked,
     unread,
     nadsIn: (name) => nadsByNamespace.get(name) ?? [],
     nadsOwnedBy: (uid) => nadsByOwner.get(uid) ?? [],

@@ -54,10 +54,16 @@ const countsOf = ({ ready, pending, failed }: ReportFacts): NonNullable<NodeRow[
   failed: sizeOf(failed),
 });
 
-const agentState = ({ isExcluded }: NodeState, report: ReportFacts | undefined, now: number): AgentState => {
+const agentState = (
+  { isExcluded, isCalledSilent }: NodeState,
+  report: ReportFacts | undefined,
+  now: number,
+): AgentState => {
   if (isExcluded) return 'excluded';
   if (report === undefined) return 'absent';
-  return isRenewed(report, now) ? 'reporting' : 'silent';
+  // By a clock that is ahead of ours an old report looks new: then the cluster manager knows better.
+  const isAhead = report.renewal !== undefined && report.renewal.at > now;
+  return isRenewed(report, now) && !(isAhead && isCalledSilent) ? 'reporting' : 'silent';
 };
 
 /** Its agent renews it: what it says is so still. @param now milliseconds since 1970 */

@@ -54,6 +54,21 @@ it('of all nodes, as their agents have reported it; what is old or absent is no 
   expect((await clusterStatus(client as never, { now: NOW, only: 'none' })).exitStatus).toBe(1);
 });
 
+it('an agent that has stopped is silent, though the clock of its node is ahead', async () => {
+  const ahead = report('n1', { ...FRESH, renewTime: '2026-01-01T00:10:00Z' });
+  const silent = { type: 'NetworkUnavailable', status: 'True', reason: 'AgentNotReporting' };
+  const stateOf = async (conditions: readonly object[], said = ahead) => {
+    const output = await clusterStatus(clusterOf([{ ...node('n1'), status: { conditions } }], [said]) as never, {
+      now: NOW,
+    });
+    return [output.exitStatus, (output.data as readonly { agent: string }[])[0]?.agent];
+  };
+  expect(await stateOf([silent])).toEqual([1, 'silent']);
+  expect(await stateOf([{ ...silent, status: 'False', reason: 'OVNUDNIsUp' }])).toEqual([0, 'reporting']);
+  // It is back, and takes the condition back in a moment.
+  expect(await stateOf([silent], report('n1', FRESH))).toEqual([0, 'reporting']);
+});
+
 it.each([
   ['working', 0],
   ['failed', 1],

@@ -203,7 +203,9 @@ const toAllowed = (from: Party): MatrixCell => {
 const notesOf = (network: NetworkItem, { namespace, unread }: MatrixInput): readonly string[] => {
   const hidden = NEEDED.filter((one) => unread.includes(one));
   return [
-    ...(network.state === 'ready' ? [] : [`the network is ${network.state}: the matrix holds once it is ready`]),
+    ...(network.state === 'ready' || network.state === 'unknown'
+      ? []
+      : [`the network is ${network.state}: the matrix holds once it is ready`]),
     ...(namespace === undefined ? [] : [`only namespace ${namespace} was read: other networks may exist`]),
     ...(hidden.length === 0 ? [] : [`you may not list ${hidden.join(', ')}: members and numbers may be missing`]),
   ];

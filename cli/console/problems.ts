@@ -102,7 +102,8 @@ const failures = ({ reports }: Scene): readonly Single[] =>
   );
 
 const networkProblems = ({ name, object, state, cause, message }: NetworkItem): readonly Single[] =>
-  state === 'ready'
+  // Nodes that are silent are problems of their own.
+  state === 'ready' || state === 'unknown'
     ? []
     : [
         {

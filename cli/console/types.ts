@@ -34,7 +34,7 @@ export interface NetworkView {
   readonly topology: string;
   readonly role: string;
   readonly subnets: readonly string[];
-  readonly state: 'ready' | 'not ready' | 'deleting';
+  readonly state: 'ready' | 'not ready' | 'deleting' | 'unknown';
   readonly cause?: string;
   readonly message?: string;
   /** Undefined: they may not be counted. */

@@ -16,12 +16,13 @@ const failing = (...components: string[]) =>
   );
 
 it('what is found may not be in effect while a daemon fails that has to follow', async () => {
-  const checks = daemonChecks(await failedDaemons(failing('ovn-northd', 'uplink')));
+  const checks = daemonChecks(await failedDaemons(failing('api-server', 'ovn-northd', 'uplink')));
   const { lines, exitStatus } = explainOutput({ subject: 'pod red/a', checks: [ok('agent', 'knows it'), ...checks] });
   expect(exitStatus).toBe(0);
   expect(lines).toEqual([
     'pod red/a: nothing is missing, but the lines with a ? could not be checked or are not supported',
     '  ok       agent       knows it',
+    '  ?        api-server  later changes may not be in effect: it hangs',
     '  ?        ovn-northd  later changes may not be in effect: it hangs',
   ]);
 });

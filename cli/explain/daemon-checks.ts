@@ -13,7 +13,8 @@ export const failedDaemons = async ({ agent }: Pick<ExplainSources, 'agent'>): P
   }
 };
 
-const FOLLOWING: ReadonlySet<string> = new Set(FOLLOWING_COMPONENTS);
+/** An agent that hears nothing of the API server desires what it has heard last. */
+const FOLLOWING: ReadonlySet<string> = new Set(['api-server', ...FOLLOWING_COMPONENTS]);
 
 /** What was in effect before they failed is so still: whether later changes are cannot be told. */
 export const daemonChecks = (failed: readonly ComponentStatus[]): readonly Check[] =>

@@ -104,10 +104,15 @@ describe('network policies', () => {
       ...{ policy: 'AdminNetworkPolicy/keep', problems: [], targets: ['red/a'], ruleCount: 2, rules: [] },
       ...{ tier: 'admin', state: 'ready' },
     };
-    const admin = [keep, { ...keep, state: 'pending' as const, message: 'northbound is not programmed yet' }];
+    const admin = [
+      keep,
+      { ...keep, nameless: 'www.example.com' },
+      { ...keep, state: 'pending' as const, message: 'northbound is not programmed yet' },
+    ];
     expect(await found({ ...isolated, policies: [], pods: [], admin })).toEqual([
       'ok none isolates it',
       'ok subject of AdminNetworkPolicy/keep, tier admin, 2 rules',
+      'unknown subject of AdminNetworkPolicy/keep, tier admin, 2 rules, and those by names without an address apply to nothing: www.example.com',
       'missing subject of AdminNetworkPolicy/keep, tier admin, 2 rules; pending: northbound is not programmed yet',
     ]);
   });

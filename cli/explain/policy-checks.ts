@@ -92,12 +92,14 @@ const stateCheck = (status: IsolatedPodStatus): Check => {
 };
 
 const adminCheck = (admin: AdminPolicyStatus, pod: string): Check => {
-  const { policy, tier, problems, ruleCount, state } = admin;
+  const { policy, tier, problems, ruleCount, state, nameless } = admin;
   const place = tier === 'firewall' ? '' : `, tier ${tier}`;
   const found = `subject of ${policy}${place}, ${ruleCount} ${ruleCount === 1 ? 'rule' : 'rules'}`;
   const what = tier === 'firewall' ? FIREWALL : ADMIN;
   if (problems.length > 0)
     return missing(what, `${found}; ${adminStateText(admin)}`, 'correct the policy: the message names the field');
+  if (state === 'ready' && nameless !== undefined)
+    return unknown(what, `${found}, and those by names without an address apply to nothing: ${nameless}`);
   return state === 'ready'
     ? ok(what, found)
     : missing(what, `${found}; ${adminStateText(admin)}`, `udnctl diff; udnctl why ${pod}`);

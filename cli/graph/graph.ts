@@ -100,7 +100,7 @@ const networkGraph = (item: NetworkItem, { scene, services, pods, limits }: Cont
     network: {
       kind: 'network',
       lines: [item.object, `${item.topology} ${item.role}`, ...item.subnets],
-      broken: item.state === 'ready' ? undefined : (item.message ?? item.state),
+      broken: item.state === 'ready' || item.state === 'unknown' ? undefined : (item.message ?? item.state),
     },
     services: bounded(boxes, limits.services, 'Services'),
     nodes: rest.length === 0 ? shown : [...shown, { ...moreNodes(rest), gateway: undefined, pods: [] }],

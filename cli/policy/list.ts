@@ -110,8 +110,9 @@ const closedTables = (pods: readonly IsolatedPodStatus[]): Output['tables'] =>
 
 export const CLOSED_BY_ERROR = 'closed by an error of the agent';
 
-export const adminStateText = ({ problems: [problem], state, message }: AdminPolicyStatus): string => {
+export const adminStateText = ({ problems: [problem], state, message, nameless }: AdminPolicyStatus): string => {
   if (problem !== undefined) return `closed: ${problem}`;
+  if (state === 'ready' && nameless !== undefined) return `${state}, but no address is known for ${nameless}`;
   return state === 'ready' ? state : `${state}: ${message ?? 'not programmed yet'}`;
 };
 

@@ -102,12 +102,12 @@ describe('policy list', () => {
   it('says that a daemon does not follow', async () => {
     const doubt = 'ovn-northd has not processed configuration 7';
     expect(await listPolicies(agent(known({ doubt })), { all: false })).toMatchObject({
-      notes: [`what is shown may not be in effect: ${doubt}`],
+      notes: [`what is shown may be outdated or not in effect: ${doubt}`],
       exitStatus: 1,
     });
     const shown = await showPolicy(agent(known({ doubt })), 'red/web');
     expect(shown).toMatchObject({ data: { doubt }, exitStatus: 1 });
-    expect(shown.lines[1]).toBe(`  what is shown may not be in effect: ${doubt}`);
+    expect(shown.lines[1]).toBe(`  what is shown may be outdated or not in effect: ${doubt}`);
   });
 });
 

@@ -62,7 +62,8 @@ const kindOf = (key: string): string =>
       : `NetworkPolicy ${key}`;
 
 const showAdmin = (admin: AdminPolicyStatus, doubt: string | undefined): ShowOutput => {
-  const { policy, tier, problems, targets, rules, state, domains = [] } = admin;
+  const { policy, tier, problems, targets, rules, state, nameless, domains = [] } = admin;
+  const isFollowed = problems.length === 0 && nameless === undefined;
   const ordered = rules.toSorted((a, b) => b.priority - a.priority);
   const lines = ordered.map(
     ({ direction, family, action, text, network, priority }) =>
@@ -78,7 +79,7 @@ const showAdmin = (admin: AdminPolicyStatus, doubt: string | undefined): ShowOut
       ...lines,
       ...domains.flatMap(domainLines),
     ],
-    exitStatus: state === 'ready' && problems.length === 0 && doubt === undefined ? 0 : 1,
+    exitStatus: state === 'ready' && isFollowed && doubt === undefined ? 0 : 1,
   };
 };
 

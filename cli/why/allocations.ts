@@ -30,6 +30,8 @@ export interface Allocations {
   nodeFailures(network: string): ReadonlyMap<string, string>;
   /** What a pod's layer-2 networks lack, and whether it is that nothing is left. */
   podProblems(pod: PodState): { readonly messages: readonly string[]; readonly isExhausted: boolean };
+  /** Why the next pod of a layer-2 network or localnet gets no address; undefined: it gets one. */
+  shortageOf(network: string): string | undefined;
   /** What a pod's annotation has that belongs to another owner, or to no pod. */
   podConflicts(pod: PodState): readonly string[];
 }
@@ -45,6 +47,7 @@ const allocationsOf = (snapshot: Snapshot): Allocations => {
       const isExhausted = waitsFor.some((network) => state.pods.usageOf(network).some(({ free }) => free <= 0n));
       return { messages: problems, isExhausted };
     },
+    shortageOf: (network) => state.pods.shortageOf(network),
     podConflicts: ({ namespace, name }) =>
       conflicts.flatMap(({ object, message }) =>
         object.kind === 'Pod' && object.namespace === namespace && object.name === name ? [message] : [],

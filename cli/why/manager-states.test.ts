@@ -66,7 +66,9 @@ it('a network and a pod that are well', async () => {
   await expect
     .poll(() => ask('udn', 'red/net'))
     .toMatchObject({ answer: 'UserDefinedNetwork red/net is ready, as far as could be read', exitStatus: 0 });
-  expect(await ask('red/web')).toMatchObject({ answer: 'pod red/web is ready', exitStatus: 0 });
+  // No agent runs here, and none reports.
+  const answer = 'pod red/web is ready, as far as could be read';
+  expect(await ask('red/web')).toMatchObject({ answer, exitStatus: 0 });
   expect(await ask('network/red_net')).toMatchObject({ exitStatus: 0 });
 });
 
@@ -168,6 +170,33 @@ it('a network with only reserved addresses left, of which pods request one', asy
   });
 });
 
+it('a network that has no address left for a new pod is ready, and says so', async () => {
+  const spec = (more: object) => ({ topology: 'Layer2', layer2: { role: 'Primary', ...more } });
+  await cluster.create(tenant('red'), tenant('blue'));
+  await cluster.create(
+    udn('red/net', spec({ subnets: ['10.100.0.0/29'], reservedSubnets: ['10.100.0.0/29'] })),
+    udn('blue/net', spec({ subnets: ['10.101.0.0/29'] })),
+  );
+  await cluster.settled();
+  const addresses = async (name: string) => {
+    const { answer, lines } = await ask('udn', name);
+    return [answer, ...lines.filter((line) => line.includes('a new pod gets no address'))];
+  };
+  const ready = (name: string) => expect.stringMatching(`${name} is ready`);
+  await expect
+    .poll(() => addresses('red/net'))
+    .toEqual([
+      ready('red/net'),
+      expect.stringMatching(/warning {2}addresses .* outside of reservedSubnets, where pods get addresses on request$/),
+    ]);
+  await expect.poll(() => addresses('blue/net')).toEqual([ready('blue/net')]);
+  await cluster.createAndSettle(...['p1', 'p2', 'p3', 'p4'].map((name) => pod(`blue/${name}`)));
+  expect(await addresses('blue/net')).toEqual([
+    ready('blue/net'),
+    expect.stringMatching(/warning {2}addresses .* subnet 10\.101\.0\.0\/29 has no free address left$/),
+  ]);
+});
+
 it('a claim that is not there, and one that another pod has', async () => {
   const persistent = { ipam: { lifecycle: 'Persistent' } };
   const naming = (claim: string) => askPrimary({ 'ipam-claim-reference': claim });
@@ -241,6 +270,7 @@ it('tables have what there is', async () => {
     tenant('shop', { team: 'shop' }),
     cudn('shop', { matchLabels: { team: 'shop' } }, primaryLayer2('10.1.0.0/16')),
   );
+  // No agent runs here.
   const { tables, notes } = await clusterNetworks(cluster.client, { in: undefined, now: NOW, isWide: false });
   expect(notes).toEqual([]);
   expect(tables[0]?.rows.map((row) => row.slice(0, 8))).toEqual([
@@ -251,10 +281,10 @@ it('tables have what there is', async () => {
       'primary',
       '10.1.0.0/16',
       expect.stringMatching(/^[12]$/),
-      'ready',
+      'unknown',
       '0',
     ],
-    ['red_net', 'udn red/net', 'layer2', 'primary', '10.100.0.0/16', expect.stringMatching(/^[12]$/), 'ready', '1'],
+    ['red_net', 'udn red/net', 'layer2', 'primary', '10.100.0.0/16', expect.stringMatching(/^[12]$/), 'unknown', '1'],
   ]);
   const inRed = await clusterNetworks(cluster.client, { in: 'red', now: NOW, isWide: false });
   expect(inRed.tables[0]?.rows.map(([name]) => name)).toEqual(['red_net']);

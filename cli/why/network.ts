@@ -7,15 +7,16 @@ import type { Scene } from './allocations.ts';
 import { deletionFindings } from './deletion.ts';
 import { desiredNamespaces, nameOf, shortKind } from './desired.ts';
 import { blocked, type Diagnosis, diagnosisOf, type Finding, ok, unknown, unreadOf, unreadText } from './finding.ts';
-import { waitsForManager } from './manager.ts';
+import { awayFindings, waitsForManager } from './manager.ts';
 import { conditionFinding, namespaceFindings } from './nad-findings.ts';
-import { doubtfulNodes, nodesFindings, reportedFindings } from './node-findings.ts';
+import { countsSilent, doubtfulNodes, nodesFindings, reportedFindings, silentNode } from './node-findings.ts';
 
-export const whyNetwork = (facts: NetworkFacts, scene: Scene): Diagnosis => {
+/** @param more of what lists do not show, which is costly to find out */
+export const whyNetwork = (facts: NetworkFacts, scene: Scene, more: () => readonly Finding[] = () => []): Diagnosis => {
   if (facts.metadata.deletionTimestamp != null) {
     return diagnosisOf(nameOf(facts), deletionFindings(facts, scene), 'is about to be removed', 'is not deleted yet');
   }
-  return diagnosisOf(nameOf(facts), networkFindings(facts, scene), 'is ready', 'is not ready');
+  return diagnosisOf(nameOf(facts), [...networkFindings(facts, scene), ...more()], 'is ready', 'is not ready');
 };
 
 /** Why it is not the network of a namespace that it wants; undefined: it is, or is about to be. */
@@ -43,7 +44,11 @@ const networkFindings = (facts: NetworkFacts, scene: Scene): readonly Finding[] 
   const isSomewhere = scene.nadsOwnedBy(facts.metadata.uid ?? '').length > 0;
   if (facts.spec?.topology === 'Layer3' && isSomewhere)
     findings.push(...nodesFindings(facts.networkName, facts, scene));
-  findings.push(...reportedFindings(facts), ...doubtfulNodes(scene));
+  findings.push(
+    ...reportedFindings(facts),
+    ...doubtfulNodes(scene, countsSilent(facts) ? undefined : silentNode),
+    ...awayFindings(facts, scene),
+  );
   const findingsOfConditions = conditionFindings(facts, scene);
   // What its conditions say of what has been found already is no news.
   const isExplained = findings.some(({ state }) => state === 'blocked');

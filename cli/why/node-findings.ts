@@ -3,6 +3,9 @@ import { z } from 'zod';
 import { describeApiError } from '../../api/errors.ts';
 import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import { networkStatusSchema } from '../../api/network-status.ts';
+import { nodesCondition } from '../../cluster-manager/controllers/network-conditions.ts';
+import { tallyNodes } from '../../cluster-manager/controllers/node-reports.ts';
+import type { NadFacts } from '../../cluster-manager/facts/nad-facts.ts';
 import type { NetworkFacts } from '../../cluster-manager/facts/network-facts.ts';
 import { agentRow, mayReadReports } from '../cluster/agent-row.ts';
 import type { NodeState } from '../cluster/node-state.ts';
@@ -54,6 +57,30 @@ export const reportedFindings = (facts: NetworkFacts): readonly Finding[] => {
   return [blocked('agents', 'node-failing', found, next)];
 };
 
+/** The same of a NAD without a status, where the reports may be read. */
+export const readFindings = ({ keys, conf, metadata }: NadFacts, scene: Scene): readonly Finding[] => {
+  const { nodes, reports, now } = scene;
+  if (keys === undefined || conf === undefined || reports.length === 0 || unreadOf(scene, 'nodes') !== undefined)
+    return [];
+  const byNode = new Map(reports.map((report) => [report.node, report]));
+  const tally = tallyNodes(
+    {
+      nodes: [...nodes.values()].filter(({ isExcluded }) => !isExcluded).map(({ name }) => name),
+      report: (node) => byNode.get(node),
+      isStale: (node) => {
+        const report = byNode.get(node);
+        return report !== undefined && !isRenewed(report, now);
+      },
+    },
+    { name: conf.name, id: keys.id, createdAt: metadata.creationTimestamp ?? '' },
+  );
+  const { status, reason, message } = nodesCondition(tally);
+  if (status === 'True') return [ok('agents', message)];
+  if (status === 'Unknown') return [unknown('agents', message)];
+  const next = `on such a node: udnctl explain network ${conf.name}; all: kubectl get nodenetworkreports`;
+  return [blocked('agents', reason === 'NodesPending' ? 'nodes-pending' : 'node-failing', message, next)];
+};
+
 /** The message of the condition names the nodes. */
 const silenceOf = ({ conditions }: NetworkFacts): string | undefined =>
   conditions.find(({ type, reason }) => type === 'NodesReady' && reason === 'NodesSilent')?.message;
@@ -94,8 +121,13 @@ export const servedFinding = (name: string, scene: Scene, runs: boolean): Findin
   if (node.isReady === false) {
     return blocked(what, 'node-not-ready', `node ${name} is not ready`, `kubectl describe node ${name}`);
   }
+  const reports = unreadOf(scene, 'nodenetworkreports');
+  if (reports?.isMissing) return unknown(what, `has an agent; its state is unknown: ${unreadText(reports)}`);
   if (!mayReadReports(scene)) return ok(what, 'has an agent; you may not read its report, so its state is unknown');
   const row = agentRow(node, scene);
+  // Of one node among others it would be a failure; that of all may have another reason.
+  if (row === undefined && scene.areReportsAsked && !node.isExcluded)
+    return unknown(what, 'has an agent; its state is unknown: no udn-agent has reported from any node');
   return (row && agentFinding(row, runs)) ?? ok(what, 'is served by an agent');
 };
 
@@ -118,15 +150,25 @@ export const doubtfulNodes = (
   scene: Scene,
   silent?: (report: Scene['reports'][number]) => Finding,
 ): readonly Finding[] => {
-  const findings = scene.reports.flatMap((report): Finding[] => {
-    const failed = report.failedComponents?.find(({ component }) => !OF_NO_NEW_POD.has(component));
-    if (!isRenewed(report, scene.now))
-      return silent === undefined || report.renewal === undefined ? [] : [silent(report)];
-    return failed === undefined ? [] : [warning(`node ${report.node}`, failed.message)];
-  });
+  const findings = scene.reports
+    .filter(({ node }) => isCounted(node, scene))
+    .flatMap((report): Finding[] => {
+      const failed = report.failedComponents?.find(({ component }) => !OF_NO_NEW_POD.has(component));
+      if (!isRenewed(report, scene.now))
+        return silent === undefined || report.renewal === undefined ? [] : [silent(report)];
+      return failed === undefined ? [] : [warning(`node ${report.node}`, failed.message)];
+    });
   const more = findings.length - SHOWN;
   return [...findings.slice(0, SHOWN), ...(more > 0 ? [warning('nodes', `${more} more nodes fail`)] : [])];
 };
+
+/** Not of a node that is gone or excluded, whose report is still there. Who asks about Services has not read the Nodes. */
+const isCounted = (name: string, { nodes }: Scene): boolean =>
+  nodes.size === 0 || nodes.get(name)?.isExcluded === false;
+
+/** Whether the status counts silent nodes: it does 15 to 30 s later than the reports, and not while no cluster manager runs. */
+export const countsSilent = ({ status }: NetworkFacts): boolean =>
+  (statusSchema.catch({}).parse(status ?? {}).nodes?.silent ?? 0) > 0;
 
 /** Of an agent that no condition of the object tells about. */
 export const silentNode = ({ node }: Scene['reports'][number]): Finding =>

@@ -5,6 +5,7 @@ import { DEFAULT_NETWORK_NAME } from '../../api/names.ts';
 import { hasClusterIpam } from '../../api/network.ts';
 import { ONLY_RESERVED_LEFT } from '../../cluster-manager/allocation/address-pools.ts';
 import type { PodState } from '../cluster/pod-state.ts';
+import { nextOfShortage } from './address-shortage.ts';
 import type { Scene } from './allocations.ts';
 import type { DesiredAttachment } from './attachments.ts';
 import { blocked, type Finding, ok } from './finding.ts';
@@ -129,8 +130,5 @@ const unassignedFinding = (pod: PodState, attachment: DesiredAttachment, reporte
       'release what it requests, or recreate the pod with another request',
     );
   }
-  const next = message.endsWith(ONLY_RESERVED_LEFT)
-    ? 'recreate the pod with a request for an address of reservedSubnets: annotation v1.multus-cni.io/default-network'
-    : 'delete pods of the network, or recreate it with a larger subnet';
-  return blocked(what, 'addresses-exhausted', found, next);
+  return blocked(what, 'addresses-exhausted', found, nextOfShortage(message));
 };

@@ -5,7 +5,7 @@ import type { PodState } from '../cluster/pod-state.ts';
 import type { Scene } from './allocations.ts';
 import { desiredAttachments } from './attachments.ts';
 import { finalizerFindings } from './deletion.ts';
-import { blocked, type Diagnosis, diagnosisOf, type Finding, ok, unknown, warning } from './finding.ts';
+import { blocked, type Diagnosis, diagnosisOf, type Finding, ok, unknown, unreadOf, warning } from './finding.ts';
 import { eventsAbout } from './nad-findings.ts';
 import { servedFinding } from './node-findings.ts';
 import { entryFindings } from './pod-addresses.ts';
@@ -23,12 +23,15 @@ export const whyPod = (pod: PodState, scene: Scene): Diagnosis => {
   const containers = isAttached ? [containersFinding(pod, scene)] : [];
   const all = [...findings, ...containers, ...statusFindings(pod, scene)];
   // The kubelet may be content with a pod that is on another network than it should be.
-  return diagnosisOf(subject, all, 'is ready', problemOf(pod));
+  return diagnosisOf(subject, all, 'is ready', problemOf(pod, scene));
 };
 
 /** What runs goes on with what its annotation says, also when what that came from is gone. */
-const problemOf = (pod: PodState): string => {
+const problemOf = (pod: PodState, scene: Scene): string => {
   if (!pod.isReady) return 'is not ready';
+  // What a kubelet has said stands until somebody else finds it silent.
+  const isNodeGone = pod.node !== undefined && !scene.nodes.has(pod.node) && unreadOf(scene, 'nodes') === undefined;
+  if (isNodeGone) return 'was ready when its node was there';
   const entries = podEntries(pod);
   const isOnNetwork =
     entries instanceof Map && [...entries.values()].some((entry) => 'role' in entry && entry.role === 'primary');

@@ -2,6 +2,7 @@
 import type { NadFacts } from '../../cluster-manager/facts/nad-facts.ts';
 import type { NetworkFacts } from '../../cluster-manager/facts/network-facts.ts';
 import { networkId } from '../cluster/snapshot.ts';
+import { addressShortage } from './address-shortage.ts';
 import type { Scene } from './allocations.ts';
 import { laterPrimary } from './attachments.ts';
 import { nadFindings } from './deletion.ts';
@@ -9,7 +10,7 @@ import { makerOf } from './desired.ts';
 import { blocked, type Diagnosis, diagnosisOf, type Finding, ok, unreadText } from './finding.ts';
 import { confText, idFinding, primaryRefusal } from './nad-findings.ts';
 import { whyNetwork } from './network.ts';
-import { nodesFindings } from './node-findings.ts';
+import { nodesFindings, readFindings } from './node-findings.ts';
 import { absentPod, whyPod } from './pod.ts';
 import { whyService } from './service.ts';
 
@@ -28,7 +29,7 @@ export const why = ({ kind, name }: Question, scene: Scene): Diagnosis => {
   }
   if (kind === 'service') return whyService(name, scene) ?? absent({ kind, name }, scene);
   const facts = findNetwork({ kind, name }, scene);
-  if (facts !== undefined) return whyNetwork(facts, scene);
+  if (facts !== undefined) return whyNetwork(facts, scene, () => addressShortage(facts.networkName, scene));
   const nad = kind === 'network' ? findNad(name, scene) : undefined;
   return nad === undefined ? absent({ kind, name }, scene) : whyNad(nad, scene);
 };
@@ -71,6 +72,7 @@ const definitionFindings = (nad: NadFacts, scene: Scene): readonly Finding[] => 
     ...(refusal === undefined ? [] : [refusal]),
     idFinding(nad, scene),
     ...subnets,
+    ...readFindings(nad, scene),
   ];
 };
 

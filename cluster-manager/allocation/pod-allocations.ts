@@ -2,6 +2,7 @@
 import type { Network } from '../../api/network.ts';
 import type { InterfaceAddress } from '../../net/cidr.ts';
 import type { Ip } from '../../net/ip.ts';
+import { AllocationError } from '../errors.ts';
 import { AddressLedger } from './address-ledger.ts';
 import type { AddressRequest, HeldAddresses, PodAllocation, Port, SubnetUsage } from './port.ts';
 
@@ -105,6 +106,17 @@ export class PodAllocations {
 
   usageOf(network: string): readonly SubnetUsage[] {
     return this.#ledgers.get(network)?.usage() ?? [];
+  }
+
+  /** Why the next pod that requests nothing gets no address; undefined: it gets one, or addresses of the network are not given here. */
+  shortageOf(network: string): string | undefined {
+    try {
+      this.#ledgers.get(network)?.probe();
+      return undefined;
+    } catch (error) {
+      if (error instanceof AllocationError) return error.message;
+      throw error;
+    }
   }
 
   /** How many owners of addresses the network has. */

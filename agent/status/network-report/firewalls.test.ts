@@ -16,6 +16,7 @@ const setUp = () => {
   const states = new Map<string, Status>();
   const versions = new Map<string, string>();
   const problems = new Map<string, string>();
+  const names = { unresolved: new Map<string, string>(), awaiting: new Set<string>() };
   const looked: string[] = [];
   let touches = 0;
   const daemons: { now: number; unfollowed: Unfollowed | undefined } = { now: 0, unfollowed: undefined };
@@ -28,6 +29,7 @@ const setUp = () => {
     },
     versionOf: (policy) => versions.get(policy),
     problems: () => problems,
+    names: () => names,
     clock: { monotonic: () => daemons.now },
     unfollowed: () => daemons.unfollowed,
     onTouched: () => {
@@ -51,7 +53,7 @@ const setUp = () => {
     states.set(owner, status);
     firewalls.touchOwner(owner);
   };
-  return { facts, versions, problems, looked, daemons, firewalls, add, enter, set, touches: () => touches };
+  return { facts, versions, problems, names, looked, daemons, firewalls, add, enter, set, touches: () => touches };
 };
 
 it('a firewall is applied when its rules, its set and its pods are programmed', () => {
@@ -94,6 +96,26 @@ it('what was written after daemons have stopped to follow is not in effect, and 
   daemons.unfollowed = undefined;
   firewalls.touchAll();
   expect(firewalls.report()).toEqual({ applied: 'anotherX,ion-blue' });
+});
+
+it('a firewall is not applied while a name of it has no address, or no answer yet', () => {
+  const { firewalls, add, names, set } = setUp();
+  add('red');
+  add('blue');
+  names.awaiting.add(policyOf('red'));
+  firewalls.touchAll();
+  expect(firewalls.report()).toEqual({ applied: 'ion-blue' });
+  names.awaiting.clear();
+  names.unresolved.set(policyOf('red'), 'no address is known for a.example.com');
+  firewalls.touchAll();
+  const problem = { firewall: 'sion-red', message: 'no address is known for a.example.com' };
+  expect(firewalls.report()).toEqual({ applied: 'ion-blue', problems: [problem] });
+  set('adminRule:rule-red', { kind: 'failed', message: 'syntax error' });
+  expect(firewalls.report().problems).toEqual([{ firewall: 'sion-red', message: 'syntax error' }]);
+  set('adminRule:rule-red', DONE);
+  names.unresolved.clear();
+  firewalls.touchAll();
+  expect(firewalls.report()).toEqual({ applied: 'sion-red,ion-blue'.split(',').sort().join() });
 });
 
 it('a version of before is not reported when there is another, which may have the same rules', () => {

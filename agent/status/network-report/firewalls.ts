@@ -18,11 +18,20 @@ export interface NodeFirewallsOptions {
   readonly versionOf: (policy: string) => string | undefined;
   /** By firewall: why this node does not follow it, though it can be read. */
   readonly problems: () => ReadonlyMap<string, string>;
+  /** What its domain names make of it. */
+  readonly names: () => FirewallNames;
   readonly clock: Pick<Clock, 'monotonic'>;
   /** While a daemon does not follow: why, and up to when what was written is in effect all the same. */
   readonly unfollowed: () => Unfollowed | undefined;
   /** Something else may have to be reported. */
   readonly onTouched: () => void;
+}
+
+export interface FirewallNames {
+  /** By firewall: rules by these names are programmed, and apply to nothing. */
+  readonly unresolved: ReadonlyMap<string, string>;
+  /** Firewalls with names that have no answer yet. */
+  readonly awaiting: ReadonlySet<string>;
 }
 
 export interface Unfollowed {
@@ -91,7 +100,7 @@ export class NodeFirewalls {
     if (this.#firewalls.has(policy)) this.#touch();
   }
 
-  /** A daemon does not follow any more, or follows again. */
+  /** A daemon does not follow any more, or follows again; or a domain name stands for something else. */
   touchAll(): void {
     if (this.#firewalls.size > 0) this.#touch();
   }
@@ -114,6 +123,7 @@ export class NodeFirewalls {
     }
     this.#dirty.clear();
     const problems = this.#options.problems();
+    const names = this.#firewalls.size === 0 ? NO_NAMES : this.#options.names();
     const applied: string[] = [];
     const failed: { firewall: string; message: string }[] = [];
     const unfollowed = this.#options.unfollowed();
@@ -124,9 +134,10 @@ export class NodeFirewalls {
       const status = worst([...unready.values()]);
       const message =
         problems.get(policy) ??
-        (status.kind === 'failed' ? status.message : this.#notInEffect(firewall, version, unfollowed));
+        (status.kind === 'failed' ? status.message : this.#notInEffect(firewall, version, unfollowed)) ??
+        names.unresolved.get(policy);
       if (message !== undefined) failed.push({ firewall: version, message: shortened(message) });
-      else if (unready.size === 0) applied.push(version);
+      else if (unready.size === 0 && !names.awaiting.has(policy)) applied.push(version);
     }
     failed.sort((a, b) => (a.firewall < b.firewall ? -1 : 1));
     return {
@@ -216,6 +227,8 @@ export class NodeFirewalls {
 }
 
 const isKind = (kind: string): kind is Kind => (KINDS as readonly string[]).includes(kind);
+
+const NO_NAMES: FirewallNames = { unresolved: new Map(), awaiting: new Set() };
 
 const REMOVING: Status = { kind: 'pending' };
 

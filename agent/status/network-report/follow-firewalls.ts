@@ -3,6 +3,7 @@ import { adminPolicyKey } from '../../../api/admin-network-policy.ts';
 import { firewallVersion } from '../../../api/firewall-version.ts';
 import { systemClock } from '../../../base/clock.ts';
 import type { ObjectCache } from '../../../kube/reflector/types.ts';
+import type { Domains } from '../../dns/start.ts';
 import { failureToFollow } from '../../health/component.ts';
 import type { NodeHealth } from '../../health/start.ts';
 import type { AdminProjection } from '../../inputs/policies/admin/admin-projection.ts';
@@ -17,13 +18,14 @@ export interface FirewallParts extends Pick<NodeNetworks, 'databases'> {
   readonly sources: Pick<NodeNetworks['sources'], 'reconcilers' | 'diagnostics'> &
     Pick<PolicyReportSources, 'policyLookup' | 'ownersOver'>;
   readonly health: Pick<NodeHealth, 'components' | 'inEffectUntil' | 'onChange'>;
+  readonly domains: Pick<Domains, 'problemsOfFirewalls' | 'firewallsAwaitingNames' | 'onNamesChange'>;
   /** Undefined: policies are not read. */
   readonly firewalls: ObjectCache<AdminProjection> | undefined;
 }
 
 /** @param onTouched something else may have to be reported @returns with what ends it */
 export const followFirewalls = (
-  { core, databases, sources, health, firewalls }: FirewallParts,
+  { core, databases, sources, health, domains, firewalls }: FirewallParts,
   onTouched: () => void,
 ): { readonly report: NodeFirewalls['report']; readonly stop: () => void } => {
   const node = new NodeFirewalls({
@@ -31,6 +33,10 @@ export const followFirewalls = (
     statusOf: (owner) => ownerState(sources, owner),
     versionOf: (policy) => versionOf(firewalls?.get(policy.slice(PREFIX.length))),
     problems: () => firewallProblems(sources.policyLookup.problems()),
+    names: () => ({
+      unresolved: new Map(domains.problemsOfFirewalls(core.facts).map(({ object, message }) => [object, message])),
+      awaiting: domains.firewallsAwaitingNames(core.facts),
+    }),
     clock: systemClock,
     unfollowed: () => {
       const message = failureToFollow(health.components());
@@ -44,6 +50,7 @@ export const followFirewalls = (
     }),
     ...DATABASE_NAMES.map((name) => databases[name].reconciler.onStatus(({ owner }) => node.touchOwner(owner))),
     health.onChange(() => node.touchAll()),
+    domains.onNamesChange(() => node.touchAll()),
     firewalls?.subscribe(({ key }) => node.touchFirewall(`${PREFIX}${key}`)),
   ];
   return {

@@ -1,11 +1,13 @@
 /** The reporter of a running agent. */
 import type { Logger } from 'pino';
 import { systemClock } from '../../../base/clock.ts';
+import { failureToFollow } from '../../health/component.ts';
 import type { NodeHealth } from '../../health/start.ts';
 import type { AgentOptions } from '../../options/options.ts';
 import type { GoneNetworks } from '../../reconcile/gone-networks.ts';
 import type { Edges } from '../../wiring/edges.ts';
 import { announceNode } from './announce.ts';
+import { NetworksInEffect } from './effect.ts';
 import { type FirewallParts, followFirewalls } from './follow-firewalls.ts';
 import { followNetworks, lookAtNetwork, type NodeNetworks } from './node-networks.ts';
 import { NetworkReporter, type ReportObservation } from './reporter.ts';
@@ -15,6 +17,7 @@ interface Parts extends NodeNetworks {
   readonly edges: Pick<Edges, 'client' | 'writer' | 'inputs' | 'metrics'>;
   readonly options: Pick<AgentOptions, 'node' | 'networkRendering'>;
   readonly gone: GoneNetworks;
+  readonly domains: FirewallParts['domains'];
   readonly health: NodeHealth;
   readonly log: Logger;
 }
@@ -45,6 +48,12 @@ const renderingOf = ({ networkRendering }: Pick<AgentOptions, 'networkRendering'
 export const startNetworkReport = (parts: Parts): (() => void) => {
   const { edges, options, gone, health, log } = parts;
   const { nodes, idPools } = edges.inputs;
+  const effect = new NetworksInEffect({
+    clock: systemClock,
+    unfollowed: () => failureToFollow(health.components()),
+    inEffectUntil: () => health.inEffectUntil(),
+    earlier: parts.core.facts.ids('network'),
+  });
   const reporter = new NetworkReporter({
     node: options.node,
     rendering: renderingOf(options),
@@ -54,7 +63,7 @@ export const startNetworkReport = (parts: Parts): (() => void) => {
     }),
     health: () => health.components(),
     firewalls: () => firewalls.report(),
-    look: (network) => lookAtNetwork(parts, network),
+    look: (network) => effect.look(network, lookAtNetwork(parts, network)),
     nodeUid: () => nodes.get(options.node)?.uid,
     nodes: () => nodes.size,
     client: edges.client,
@@ -75,7 +84,10 @@ export const startNetworkReport = (parts: Parts): (() => void) => {
       if (key === options.node && before?.uid !== after?.uid) reporter.touchNode();
     }),
     gone.onGone(() => reporter.touchIds()),
-    health.onChange(() => reporter.touchHealth()),
+    health.onChange(() => {
+      for (const network of effect.unproven()) reporter.touch(network);
+      reporter.touchHealth();
+    }),
     idPools.subscribe(({ before, after }) => {
       if (before?.retirement !== after?.retirement) reporter.touchIds();
     }),

@@ -65,6 +65,7 @@ const sources = (
     facts,
     reconcilers: new Map([['northbound', fakeReconciler({ status })]]),
     ...{ node: noPolicies.node, cluster: noPolicies.cluster, failureToFollow: noPolicies.failureToFollow },
+    failureToHear: noPolicies.failureToHear,
     policyLookup: { ...noPolicies.policyLookup, pods: () => PODS, pod: (key) => PODS.get(key) },
     ownersOver: (subject, key) => [`${subject}:${key}`],
     domainState: (name) => (name === NAME ? STATE : undefined),
@@ -84,6 +85,8 @@ it('what is written may not be in effect while a daemon does not follow', () => 
   expect(end(its, 80)).toMatchObject({ verdict: 'denied', notProgrammed: 'ovn-northd has stopped' });
   expect(reportPolicies(its)).toMatchObject({ doubt: 'ovn-northd has stopped' });
   expect(reportPolicies(sources([DENY_APPS]))).not.toHaveProperty('doubt');
+  const cutOff = { ...sources([DENY_APPS]), failureToHear: () => 'the API server does not answer' };
+  expect(reportPolicies(cutOff)).toMatchObject({ doubt: 'the API server does not answer' });
 });
 
 describe('an end that administrators decide about', () => {

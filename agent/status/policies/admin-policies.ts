@@ -1,5 +1,5 @@
 /** Administrators' policies that pods of this node are subjects of. */
-import type { AdminPolicyStatus } from '../../../api/policy-status.ts';
+import type { AdminPolicyStatus, DomainStatus } from '../../../api/policy-status.ts';
 import { worst } from '../../../base/reconciler.ts';
 import { FAMILIES } from '../../../net/ip.ts';
 import type { Problem } from '../../inputs/problem.ts';
@@ -97,6 +97,8 @@ const statusOfPolicy = (
     ...own.flatMap(({ id }) => ownersOver('adminRule', id)),
     ...domainSetsOf(own).flatMap((id) => ownersOver('domainSet', id)),
   ];
+  const domains = domainStatuses(sources, domainSetsOf(own));
+  const nameless = namelessText(domains);
   const isAsked = filter.policy !== undefined || filter.sets !== undefined;
   return {
     policy,
@@ -105,7 +107,8 @@ const statusOfPolicy = (
     targets: [...new Set(sets.flatMap(([id]) => pods.get(id) ?? []))].sort(),
     ruleCount: own.length,
     ...stateOf(worst(owners.map((owner) => statusOf(reconcilers, owner)))),
-    ...(isAsked && { domains: domainStatuses(sources, domainSetsOf(own)) }),
+    ...(nameless !== undefined && { nameless }),
+    ...(isAsked && { domains }),
     rules: (isAsked ? own : []).map(({ id, rule }) => {
       const { network, direction, family, action, priority, subjects } = rule;
       const subjectSet = subjectSetName(subjects, family);
@@ -113,6 +116,17 @@ const statusOfPolicy = (
     }),
   };
 };
+
+/** Rules by names that stand for nothing are programmed, and apply to nothing. Wildcards live of what pods ask. */
+const namelessText = (domains: readonly DomainStatus[]): string | undefined => {
+  const nameless = domains.filter(({ name, addresses }) => addresses.length === 0 && !name.startsWith('*'));
+  if (nameless.length === 0) return undefined;
+  const more = nameless.length > MAX_NAMED ? ` and ${nameless.length - MAX_NAMED} more` : '';
+  const names = nameless.slice(0, MAX_NAMED).map(({ name }) => name);
+  return `${names.join(', ')}${more}`;
+};
+
+const MAX_NAMED = 3;
 
 const domainSetsOf = (rules: readonly KnownAdminRule[]): readonly string[] => [
   ...new Set(rules.flatMap(({ rule: { peers } }) => (peers.kind === 'domains' ? peers.sets : []))),

@@ -2,8 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { parseClusterConfig } from '../../../api/cluster-config.ts';
 import { parseCidr } from '../../../net/cidr.ts';
-import { parseWildcardName } from '../../../net/domain-name.ts';
+import { parseDomainName, parseWildcardName } from '../../../net/domain-name.ts';
 import { parseIp } from '../../../net/ip.ts';
+import type { DomainState } from '../../dns/types.ts';
 import type { PolicyPod } from '../../inputs/policies/types.ts';
 import type { Problem } from '../../inputs/problem.ts';
 import { externalAddressId } from '../../model/facts.ts';
@@ -194,6 +195,23 @@ describe('a firewall', () => {
     });
     const answered = { ...its, domainState: () => ({ kind: 'resolved', addresses: [] }) as const };
     expect(ask(answered, '198.51.100.1').notFollowed).toBe(undefined);
+  });
+
+  it('names with an answer a name without an address, by which a rule denies nothing', () => {
+    const name = parseDomainName('www.example.com');
+    const its = sources(false, [firewall(2, { action: 'deny', peers: { kind: 'domains', sets: ['d1'] } })]);
+    its.facts.set('domainSet', 'd1', { network: 'red_net', name, isForFirewalls: true });
+    const asked = (state: DomainState) => ask({ ...its, domainState: () => state }, '192.0.2.7').notFollowed;
+    const text = `${POLICY}: www.example.com: no address is known`;
+    expect(asked({ kind: 'resolved', addresses: [] })).toEqual([`${text}; the rule applies to nothing by it`]);
+    expect(asked({ kind: 'failed', addresses: [], problem: 'A: SERVFAIL' })).toEqual([
+      `${text} (A: SERVFAIL); the rule applies to nothing by it`,
+    ]);
+    const state = { domainState: () => ({ kind: 'resolved', addresses: [] }) as const };
+    expect(reportPolicies({ ...its, ...state }).admin).toMatchObject([
+      { policy: POLICY, state: 'ready', nameless: 'www.example.com' },
+    ]);
+    expect(asked({ kind: 'failed', addresses: ['192.0.2.9'].map(parseIp), problem: 'A: SERVFAIL' })).toBe(undefined);
   });
 
   it('is listed with what of it cannot be followed, and nothing of others or of notes', () => {

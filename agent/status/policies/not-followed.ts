@@ -1,5 +1,6 @@
 /** What an answer about policies cannot show by a rule. */
-import { isWildcardName } from '../../../net/domain-name.ts';
+import { type DomainName, isWildcardName } from '../../../net/domain-name.ts';
+import type { DomainState } from '../../dns/types.ts';
 import { idOn } from './end-id.ts';
 import type { EndQuestion } from './pod-end.ts';
 import type { PolicyReportSources } from './sources.ts';
@@ -21,7 +22,7 @@ export const notFollowed = (sources: PolicyReportSources, { pod, direction, netw
   return [...unread, ...nameless].slice(0, MAX_NOT_FOLLOWED);
 };
 
-/** Wildcards that stand for nothing yet: a rule that allows by one allows nothing, whatever address is asked about. */
+/** Names that stand for nothing: a rule by one applies to nothing, whatever address is asked about. */
 const unanswered = (
   { facts, domainState }: PolicyReportSources,
   network: string | undefined,
@@ -33,12 +34,20 @@ const unanswered = (
     if (rule?.peers.kind !== 'domains' || rule.network !== network || !policies.has(rule.policy)) continue;
     for (const set of rule.peers.sets) {
       const name = facts.get('domainSet', set)?.name;
-      const problem = name !== undefined && isWildcardName(name) ? domainState(name)?.problem : undefined;
-      if (name !== undefined && problem !== undefined)
-        found.add(`${rule.policy}: ${shownDomain(name)}: ${problem}; the rule allows nothing by it`);
+      const why = name === undefined ? undefined : namelessText(name, domainState(name));
+      if (name !== undefined && why !== undefined) found.add(`${rule.policy}: ${shownDomain(name)}: ${why}`);
     }
   }
   return [...found].sort();
+};
+
+/** Of wildcards, which live of what pods ask, that nobody has answered for; of names those without an address. */
+const namelessText = (name: DomainName, state: DomainState | undefined): string | undefined => {
+  if (state === undefined) return undefined;
+  const { problem, addresses } = state;
+  if (isWildcardName(name)) return problem === undefined ? undefined : `${problem}; the rule allows nothing by it`;
+  if (addresses.length > 0) return undefined;
+  return `no address is known${problem === undefined ? '' : ` (${problem})`}; the rule applies to nothing by it`;
 };
 
 const MAX_NOT_FOLLOWED = 10;

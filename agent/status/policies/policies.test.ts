@@ -113,6 +113,7 @@ const sources = (more: Partial<PolicyReportSources['policyLookup']> = {}): Polic
       ],
     ]),
     ...{ node: noPolicies.node, cluster: noPolicies.cluster, failureToFollow: noPolicies.failureToFollow },
+    failureToHear: noPolicies.failureToHear,
     policyLookup: {
       problems: () => [],
       isRead: () => true,

@@ -25,7 +25,7 @@ export interface PolicyFilter {
 }
 
 export const reportPolicies = (sources: PolicyReportSources, filter: PolicyFilter = {}): PoliciesStatus => {
-  const doubt = sources.failureToFollow();
+  const doubt = sources.failureToFollow() ?? sources.failureToHear();
   return { ...asWritten(sources, filter), ...(doubt !== undefined && { doubt }) };
 };
 

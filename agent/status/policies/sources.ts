@@ -37,6 +37,8 @@ export interface PolicyReportSources {
   readonly policyLookup: PolicyLookup;
   /** Why rows that are written may have no effect on packets; undefined: daemons follow. */
   readonly failureToFollow: () => string | undefined;
+  /** Why policies and pods may be others by now; undefined: the API server sends them. */
+  readonly failureToHear: () => string | undefined;
   /** Undefined: nobody has asked for the name. */
   readonly domainState: (name: DomainName) => DomainState | undefined;
   /** Who wants the rows of a rule, those that drop, a set of subjects, a peer's membership, or a pod's port with its own memberships. */

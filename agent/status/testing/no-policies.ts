@@ -19,4 +19,5 @@ export const noPolicies: Omit<PolicyReportSources, 'facts' | 'reconcilers'> = {
   ownersOver: () => [],
   domainState: () => undefined,
   failureToFollow: () => undefined,
+  failureToHear: () => undefined,
 };

@@ -49,7 +49,7 @@ const networkColumns = (
     cell: ({ state, cause }) =>
       element(
         'span',
-        { class: state === 'ready' ? 'good' : 'bad' },
+        { class: state === 'ready' ? 'good' : state === 'unknown' ? 'doubt' : 'bad' },
         cause === undefined ? state : `${state}: ${cause}`,
       ),
   },
