@@ -12,6 +12,7 @@ import { unlessReplaced } from '../../kube/writer/replaced.ts';
 import type { NetworkConf } from './cni/conf.ts';
 import type { ContainerRuntime } from './container-runtime.ts';
 import type { ExecFiles } from './exec-files.ts';
+import type { ExecInfo } from './exec-info.ts';
 import { decide, type Phase } from './lifecycle.ts';
 import type { NetworkReadiness } from './network-readiness.ts';
 import {
@@ -176,28 +177,29 @@ export class PodWorker {
       await startContainer(runtime, node, pod, record, container);
     }
     if (decision.retryAt !== undefined) this.#pokeIn(decision.retryAt - now);
-    // First: a probe's event says that the container runs, and who sees it may run a command there.
-    await this.#writeExecFile(pod, record);
-    this.#startProbes(pod, record);
+    // Only of those that the file has: who sees by a probe that a container runs may run a command there.
+    this.#startProbes(pod, record, await this.#writeExecFile(pod, record));
     return decision.phase;
   }
 
-  #startProbes(pod: Pod, record: SandboxRecord): void {
+  #startProbes(pod: Pod, record: SandboxRecord, { containers }: ExecInfo): void {
     const { runtime, node } = this.#context;
     for (const container of pod.spec.containers) {
       const enter = (): string[] | undefined => enterContainer(runtime, node, pod, record, container);
       const id = record.containers[container.name]?.id;
-      if (id === undefined || enter() === undefined) this.#probes.stop(container.name);
+      const isEntered = containers.some(({ name }) => name === container.name);
+      if (id === undefined || !isEntered) this.#probes.stop(container.name);
       else this.#probes.start(id, container, { address: record.addresses[0] ?? '', enter });
     }
   }
 
-  async #writeExecFile(pod: Pod, record: SandboxRecord): Promise<void> {
+  async #writeExecFile(pod: Pod, record: SandboxRecord): Promise<ExecInfo> {
     const info = execInfoOf(this.#context.runtime, this.#context.node, pod, record);
     const content = JSON.stringify(info);
-    if (content === this.#exec) return;
+    if (content === this.#exec) return info;
     await this.#context.execFiles.write(pod.metadata, info);
     this.#exec = content;
+    return info;
   }
 
   async #writeStatus(pod: Pod, phase: Phase): Promise<void> {
