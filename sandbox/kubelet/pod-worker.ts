@@ -179,7 +179,8 @@ export class PodWorker {
     if (decision.retryAt !== undefined) this.#pokeIn(decision.retryAt - now);
     // Only of those that the file has: who sees by a probe that a container runs may run a command there.
     this.#startProbes(pod, record, await this.#writeExecFile(pod, record));
-    return decision.phase;
+    // Of now: one that has started meanwhile may be ready already, and a pod that is ready runs.
+    return decide(pod.spec.restartPolicy, observe(runtime, pod, record), now).phase;
   }
 
   #startProbes(pod: Pod, record: SandboxRecord, { containers }: ExecInfo): void {
