@@ -78,12 +78,11 @@ const fixed = (cluster: ClusterConfig): MasqueradeAddresses => ({
   },
 });
 
-const strangers = (service: ServiceFact, network: string, { refused, locked }: Backends): Diagnostic[] =>
-  leftOut(
-    service,
-    refused.filter((ip) => !locked.includes(ip)),
-    `not an endpoint address of network ${network}`,
-  );
+const strangers = (service: ServiceFact, network: string, { refused, locked }: Backends): Diagnostic[] => {
+  const known = new Set(locked);
+  const unknown = refused.filter((ip) => !known.has(ip));
+  return leftOut(service, unknown, `not an endpoint address of network ${network}`);
+};
 
 /** The agents that know such a pod say so by an event: those of its node, and of its network where that is of layer 2. */
 const lockedPods = (service: ServiceFact, { locked }: Backends): Diagnostic[] =>
